@@ -1,0 +1,1 @@
+//! Check functions for the test suites.
