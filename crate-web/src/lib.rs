@@ -1,1 +1,6 @@
 //! The page and its worker.
+//!
+//! One module, started twice by `www/loader.js`: as the page, and as the worker that holds the engine.
+
+#[cfg(target_arch = "wasm32")]
+mod start;
