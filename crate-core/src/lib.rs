@@ -1,1 +1,29 @@
-//! The engine.
+//! Foldback's engine: tensor graphs, reverse-mode differentiation one can step through, and the `.fold` language.
+//!
+//! A tour, in reading order. [`tensor`] says what a tensor is, [`graph`] holds nodes, [`ops`] is the one list of ops.
+//! [`construct`] applies an op, [`forward`] evaluates, [`autodiff`] builds the backward graph as a [`trace`]:
+//! events, and a pure fold that gives the picture after any number of them. What cannot be built is a [`refusal`],
+//! which is data. [`lang`] reads and writes the text.
+//!
+//! Deliberately absent: I/O, a clock, threads, and panics on anything a user can write.
+
+pub mod tensor;
+
+pub mod kernels;
+pub mod math;
+
+pub mod graph;
+
+pub mod refusal;
+pub mod trace;
+
+pub mod ops;
+
+pub mod construct;
+pub mod rules;
+
+pub mod autodiff;
+pub mod forward;
+pub mod lang;
+
+pub mod contract;

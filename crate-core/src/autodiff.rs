@@ -1,0 +1,209 @@
+//! Builds the backward graph: mark what needs a gradient, walk back, fold, check, accumulate, and trace it all.
+//! Total: a refusal ends the trace, the caller's graph never changes. Deliberately absent: values.
+
+mod accumulate;
+mod mark;
+mod reverse;
+
+use crate::construct::Budget;
+use crate::graph::{Flags, Graph, Init, NodeId};
+use crate::refusal::{Finding, Hazard, HazardKind, Limit, Reason, Refusal, Stage};
+use crate::rules::RuleSet;
+use crate::tensor::{Shape, TensorType};
+use crate::trace::{Author, Event, Trace};
+
+/// A tensor from outside the graph: a cotangent or the start of an accumulator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Given {
+    /// Its shape.
+    pub shape: Shape,
+    /// Its values.
+    pub init: Init,
+}
+
+/// What to differentiate, and by whose rules.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Request {
+    /// Where backward starts.
+    pub loss: Option<NodeId>,
+    /// What it starts with; 1 where it is left out.
+    pub cotangent: Option<Given>,
+    /// Gradients that do not start from nothing.
+    pub accumulators: Vec<(NodeId, Given)>,
+    /// Whose rules.
+    pub rules: RuleSet,
+    /// What may be allocated.
+    pub budget: Budget,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// Stop at the first refusal.
+    Stop,
+    /// Note each refusal, put zeros where its gradient is missing, and go on.
+    Collect,
+}
+
+/// The build stops: either at a refusal that has been traced, or because a bound was met.
+struct Stopped;
+
+struct Build<'a> {
+    request: &'a Request,
+    mode: Mode,
+    trace: Trace,
+    /// For each forward node, whether it needs a gradient.
+    needed: Vec<bool>,
+    /// For each forward node, its gradient so far.
+    grads: Vec<Option<NodeId>>,
+    /// In whose name nodes are appended.
+    by: Author,
+}
+
+/// Builds the gradients of every trainable leaf the loss depends on, or stops at the first refusal.
+pub fn build_backward(graph: &Graph, request: &Request) -> Trace {
+    run(graph, request, Mode::Stop)
+}
+
+/// Every finding of the same build, in the order in which it would meet them. The first refusal of
+/// [`build_backward`] is the first refusal here: both are one walk.
+pub(crate) fn all_findings(graph: &Graph, request: &Request) -> Vec<Finding> {
+    run(graph, request, Mode::Collect).findings
+}
+
+/// A trace of the forward graph alone.
+pub fn forward_only(graph: &Graph) -> Trace {
+    let mut trace = started(graph);
+    trace.events.push(Event::Finished);
+    trace
+}
+
+fn started(graph: &Graph) -> Trace {
+    let n = graph.len();
+    let mut events = Vec::with_capacity(8 * n);
+    events.extend(graph.nodes().map(|(node, _)| Event::Shaped { node }));
+    events.extend(graph.nodes().map(|(node, _)| Event::Evaluated { node }));
+    Trace { graph: graph.clone(), n_forward: n, events, findings: Vec::new() }
+}
+
+fn run(graph: &Graph, request: &Request, mode: Mode) -> Trace {
+    let n = graph.len();
+    let mut build = Build {
+        request,
+        mode,
+        trace: started(graph),
+        needed: vec![false; n],
+        grads: vec![None; n],
+        by: Author::Seed,
+    };
+    if build.steps().is_ok() {
+        build.trace.events.push(Event::Finished);
+    }
+    build.trace
+}
+
+impl Build<'_> {
+    fn steps(&mut self) -> Result<(), Stopped> {
+        let Some(loss) = self.request.loss else {
+            return self.refuse(Stage::Mark, None, None, Reason::NoLoss);
+        };
+        self.mark(loss)?;
+        self.seed(loss)?;
+        self.reverse(loss)
+    }
+
+    /// Notes a refusal. In `Stop` mode it is the end.
+    fn refuse(
+        &mut self,
+        stage: Stage,
+        at: Option<NodeId>,
+        src: Option<usize>,
+        reason: Reason,
+    ) -> Result<(), Stopped> {
+        let op = at.and_then(|id| self.trace.graph.get(id)).and_then(crate::graph::Node::op);
+        // A bound ends the collecting walk too: there is no going on past it.
+        let fatal = matches!(reason, Reason::Budget { .. });
+        let ix = self.trace.findings.len() as u32;
+        self.trace.findings.push(Finding::Refusal(Refusal { stage, at, src, op, reason }));
+        if self.mode == Mode::Stop || fatal {
+            self.trace.events.push(Event::Refused(ix));
+            return Err(Stopped);
+        }
+        Ok(())
+    }
+
+    fn flag(&mut self, at: NodeId, src: Option<usize>, kind: HazardKind) {
+        let ix = self.trace.findings.len() as u32;
+        self.trace.findings.push(Finding::Hazard(Hazard { at, src, kind }));
+        self.trace.events.push(Event::Flagged(ix));
+    }
+
+    /// Appends a leaf in the current author's name.
+    fn leaf(&mut self, ty: TensorType, init: Init) -> Result<NodeId, Reason> {
+        let flags = Flags {
+            inline: !matches!(self.by, Author::Seed | Author::Accumulator { .. }),
+            ..Flags::default()
+        };
+        let graph = &mut self.trace.graph;
+        let node = crate::construct::leaf(graph, &self.request.budget, ty, init, None, flags)?;
+        self.emitted(node)?;
+        Ok(node)
+    }
+
+    fn emitted(&mut self, node: NodeId) -> Result<(), Reason> {
+        let max = self.request.budget.events;
+        if self.trace.events.len() >= max {
+            return Err(Reason::Budget { limit: Limit::Steps, max: max as u64 });
+        }
+        self.trace.events.push(Event::Emitted { node, by: self.by });
+        Ok(())
+    }
+
+    fn seed(&mut self, loss: NodeId) -> Result<(), Stopped> {
+        let ty = self.trace.graph.node(loss).ty;
+        self.by = Author::Seed;
+        let init = match &self.request.cotangent {
+            Some(given) => given.init.clone(),
+            None => Init::Fill(1.0),
+        };
+        match self.leaf(ty.as_f32(), init) {
+            Ok(grad) => {
+                // An accumulator on the loss itself holds what the seed is added to.
+                let before = self.grads.get(loss.index()).copied().flatten();
+                self.trace.events.push(Event::Seeded { node: loss, grad });
+                self.set_grad(loss, grad);
+                if let Some(before) = before {
+                    let sum = self.accumulate_onto(loss, grad, before);
+                    return self.or_refuse(loss, None, sum).map(|_| ());
+                }
+                Ok(())
+            }
+            Err(reason) => self.refuse(Stage::Reverse, Some(loss), None, reason),
+        }
+    }
+
+    fn or_refuse<T>(
+        &mut self,
+        at: NodeId,
+        src: Option<usize>,
+        result: Result<T, Reason>,
+    ) -> Result<Option<T>, Stopped> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(reason) => self.refuse(Stage::Reverse, Some(at), src, reason).map(|()| None),
+        }
+    }
+
+    fn grad(&self, node: NodeId) -> Option<NodeId> {
+        self.grads.get(node.index()).copied().flatten()
+    }
+
+    fn set_grad(&mut self, node: NodeId, grad: NodeId) {
+        if let Some(slot) = self.grads.get_mut(node.index()) {
+            *slot = Some(grad);
+        }
+    }
+
+    fn needs(&self, node: NodeId) -> bool {
+        self.needed.get(node.index()).copied().unwrap_or(false)
+    }
+}

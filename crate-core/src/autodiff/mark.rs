@@ -1,0 +1,241 @@
+//! The mark walk: which nodes need a gradient, and what can be refused before anything is built.
+
+use super::{Build, Mode, Stopped};
+use crate::graph::{NodeId, NodeKind, overlap};
+use crate::ops::OpKind;
+use crate::ops::def::{Backward, Flow, Read, Storage};
+use crate::refusal::{HazardKind, Reason, Stage};
+use crate::rules::{Broadcast, RuleSet};
+use crate::trace::{Author, Event, Skip, Why};
+
+impl Build<'_> {
+    pub(super) fn mark(&mut self, loss: NodeId) -> Result<(), Stopped> {
+        self.check_loss(loss)?;
+        let depends = self.depends();
+        let reaches = self.reaches(loss);
+        self.needed = depends.iter().zip(&reaches).map(|(d, r)| *d && *r).collect();
+        let overwrites = self.overwrites();
+        for ix in 0..self.trace.n_forward {
+            let Some(id) = NodeId::at(ix) else { break };
+            let node = self.trace.graph.node(id);
+            let is_param = node.flags.param;
+            let (depends, reaches) = (at(&depends, id), at(&reaches, id));
+            let needed = depends && reaches;
+            let event = if needed || id == loss {
+                let via = node.src().iter().position(|s| self.needs(*s));
+                let why = match via {
+                    Some(src) => Why::Via(src as u8),
+                    None if is_param => Why::Param,
+                    None => Why::Loss,
+                };
+                Event::Marked { node: id, why }
+            } else if !node.ty.dtype.is_float() {
+                Event::Skipped { node: id, why: Skip::NotFloat }
+            } else if depends {
+                Event::Skipped { node: id, why: Skip::NoLoss }
+            } else {
+                Event::Skipped { node: id, why: Skip::NoParam }
+            };
+            self.trace.events.push(event);
+            self.check_node(id, depends, needed, &overwrites)?;
+            if is_param && !reaches && self.trace.graph.node(id).ty.dtype.is_float() {
+                let used = self
+                    .trace
+                    .graph
+                    .prefix(self.trace.n_forward)
+                    .any(|(_, n)| n.src().contains(&id));
+                let kind =
+                    if used { HazardKind::NoGradientPath } else { HazardKind::UnusedParameter };
+                self.flag(id, None, kind);
+            }
+        }
+        self.supply()
+    }
+
+    fn check_loss(&mut self, loss: NodeId) -> Result<(), Stopped> {
+        let shape = self.trace.graph.node(loss).ty.shape;
+        let refusal = match &self.request.cotangent {
+            None if shape.n_elements() != 1 => Some(Reason::LossNotScalar { got: shape }),
+            Some(given) if !self.same_shape(given.shape, shape) => {
+                Some(Reason::CotangentShape { expected: shape, got: given.shape })
+            }
+            _ => None,
+        };
+        if let Some(reason) = refusal {
+            self.refuse(Stage::Mark, Some(loss), None, reason)?;
+        }
+        if !self.trace.graph.nodes().any(|(_, n)| n.flags.param) {
+            self.refuse(Stage::Mark, None, None, Reason::NoParams)?;
+        }
+        Ok(())
+    }
+
+    /// Whether two shapes are the same by these rules: ggml knows no rank.
+    pub(super) fn same_shape(&self, a: crate::tensor::Shape, b: crate::tensor::Shape) -> bool {
+        match self.request.rules.broadcast() {
+            Broadcast::Tile => a.same_extents(&b),
+            Broadcast::TwoSided => a == b,
+        }
+    }
+
+    /// Which nodes a trainable leaf reaches through sources that carry a gradient.
+    fn depends(&self) -> Vec<bool> {
+        let mut out = vec![false; self.trace.n_forward];
+        for (id, node) in self.trace.graph.prefix(self.trace.n_forward) {
+            let depends = match &node.kind {
+                NodeKind::Leaf(_) => node.flags.param,
+                NodeKind::Op { op, src, .. } => src
+                    .iter()
+                    .enumerate()
+                    .any(|(ix, s)| at(&out, *s) && carries(self.request.rules, *op, ix)),
+            };
+            if let Some(slot) = out.get_mut(id.index()) {
+                *slot = depends;
+            }
+        }
+        out
+    }
+
+    /// Which nodes reach the loss through sources that carry a gradient.
+    fn reaches(&self, loss: NodeId) -> Vec<bool> {
+        let mut out = vec![false; self.trace.n_forward];
+        if let Some(slot) = out.get_mut(loss.index()) {
+            *slot = true;
+        }
+        for (id, node) in self.trace.graph.prefix(loss.index() + 1).rev() {
+            let NodeKind::Op { op, src, .. } = &node.kind else { continue };
+            if !at(&out, id) {
+                continue;
+            }
+            for (ix, s) in src.iter().enumerate() {
+                if carries(self.request.rules, *op, ix)
+                    && let Some(slot) = out.get_mut(s.index())
+                {
+                    *slot = true;
+                }
+            }
+        }
+        out
+    }
+
+    fn check_node(
+        &mut self,
+        id: NodeId,
+        depends: bool,
+        needed: bool,
+        overwrites: &[(NodeId, NodeId, Option<NodeId>)],
+    ) -> Result<(), Stopped> {
+        let node = self.trace.graph.node(id);
+        let (op, dtype) = (node.op(), node.ty.dtype);
+        let looks_ahead = self.request.rules.looks_ahead();
+        let is_param = node.flags.param;
+        let writes = node.flags.in_place
+            && op.is_some_and(|op| !matches!(op.def().storage, Storage::Second));
+        if is_param && !dtype.is_float() && (needed || !looks_ahead || !depends) {
+            self.refuse(Stage::Mark, Some(id), None, Reason::SrcDtype { got: dtype })?;
+        }
+        if !looks_ahead && depends && writes {
+            self.refuse(Stage::Mark, Some(id), None, Reason::InPlace)?;
+        }
+        if looks_ahead
+            && needed
+            && let Some(op) = op
+            && let Backward::Missing(why) = self.request.rules.backward(op)
+        {
+            self.refuse(Stage::Mark, Some(id), None, Reason::NoRule(why))?;
+        }
+        let mut mine = overwrites.iter().filter(|(writer, ..)| *writer == id);
+        if looks_ahead && let Some((_, victim, reader)) = mine.next() {
+            let reason = Reason::Overwritten { victim: *victim, reader: *reader };
+            self.refuse(Stage::Mark, Some(id), None, reason)?;
+        }
+        Ok(())
+    }
+
+    /// Writes that destroy a value some backward reads: the writer, the victim and the reader.
+    fn overwrites(&self) -> Vec<(NodeId, NodeId, Option<NodeId>)> {
+        let graph = &self.trace.graph;
+        let writers: Vec<NodeId> = graph
+            .prefix(self.trace.n_forward)
+            .filter(|(_, n)| n.flags.in_place)
+            .map(|(id, _)| id)
+            .collect();
+        let mut out = Vec::new();
+        if writers.is_empty() {
+            return out;
+        }
+        let destroyed_by = |victim: NodeId| {
+            let (view, shape) = (graph.storage(victim), graph.node(victim).ty.shape);
+            writers.iter().copied().filter(move |w| {
+                *w > victim && overlap(&graph.storage(*w), &graph.node(*w).ty.shape, &view, &shape)
+            })
+        };
+        for w in &writers {
+            let root = graph.storage(*w).root;
+            if graph.node(root).flags.param && self.needs(root) {
+                out.push((*w, root, None));
+            }
+        }
+        for (id, node) in graph.prefix(self.trace.n_forward) {
+            let NodeKind::Op { op, src, .. } = &node.kind else { continue };
+            if !self.needs(id) {
+                continue;
+            }
+            for (ix, s) in src.iter().enumerate() {
+                let Flow::Carries { reads, .. } = RuleSet::flow(*op, ix) else { continue };
+                if !self.needs(*s) {
+                    continue;
+                }
+                for read in reads {
+                    let victim = match read {
+                        Read::Src(k) => src.get(usize::from(*k)).copied(),
+                        Read::Out => Some(id),
+                    };
+                    let lost = victim
+                        .into_iter()
+                        .flat_map(|v| destroyed_by(v).map(move |w| (w, v, Some(id))));
+                    out.extend(lost);
+                }
+                // A later node that reads the old name sees the new value, which is not what the graph says.
+                out.extend(destroyed_by(*s).filter(|w| *w < id).map(|w| (w, *s, Some(id))));
+            }
+        }
+        out
+    }
+
+    /// Puts the supplied accumulators in place.
+    fn supply(&mut self) -> Result<(), Stopped> {
+        for (node, given) in self.request.accumulators.clone() {
+            if !self.needs(node) {
+                continue;
+            }
+            let ty = self.trace.graph.node(node).ty;
+            if !self.same_shape(given.shape, ty.shape) {
+                let reason = Reason::AccumulatorShape { expected: ty.shape, got: given.shape };
+                self.refuse(Stage::Mark, Some(node), None, reason)?;
+                continue;
+            }
+            self.by = Author::Accumulator { of: node };
+            match self.leaf(ty.as_f32(), given.init) {
+                Ok(grad) => {
+                    self.trace.events.push(Event::Supplied { node, grad });
+                    self.set_grad(node, grad);
+                }
+                Err(reason) => self.refuse(Stage::Mark, Some(node), None, reason)?,
+            }
+        }
+        debug_assert!(self.mode == Mode::Collect || self.trace.refusal().is_none());
+        Ok(())
+    }
+}
+
+/// Whether a source of an op carries a gradient, as far as the walk must follow it: an op without a backward is
+/// followed, so that it can be refused by name.
+fn carries(rules: RuleSet, op: OpKind, src: usize) -> bool {
+    !matches!(rules.backward(op), Backward::Zero(_))
+        && matches!(RuleSet::flow(op, src), Flow::Carries { .. })
+}
+
+fn at(flags: &[bool], id: NodeId) -> bool {
+    flags.get(id.index()).copied().unwrap_or(false)
+}

@@ -1,0 +1,152 @@
+//! The reverse walk: asks each rule, and checks its answer before anything is combined.
+
+use super::{Build, Mode, Stopped};
+use crate::construct::{self, Apply};
+use crate::graph::{Graph, Init, NodeId, NodeKind, Params};
+use crate::ops::OpKind;
+use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sink, Site};
+use crate::refusal::{Reason, Stage};
+use crate::rules::RuleSet;
+use crate::tensor::{Axes, Shape, TensorType};
+use crate::trace::{Author, Event};
+
+impl Sink for Build<'_> {
+    fn op(&mut self, op: OpKind, src: &[NodeId], params: Params) -> Result<NodeId, Reason> {
+        let apply = Apply { op, src, params, name: None, in_place: false };
+        let request = self.request;
+        let node = construct::apply(&mut self.trace.graph, &request.budget, request.rules, apply)?;
+        self.emitted(node)?;
+        Ok(node)
+    }
+
+    fn fill(&mut self, shape: Shape, axes: Axes, value: f64) -> Result<NodeId, Reason> {
+        self.leaf(TensorType { axes, ..TensorType::f32(shape) }, Init::Fill(value))
+    }
+
+    fn graph(&self) -> &Graph {
+        &self.trace.graph
+    }
+}
+
+impl Build<'_> {
+    pub(super) fn reverse(&mut self, loss: NodeId) -> Result<(), Stopped> {
+        for ix in (0..=loss.index()).rev() {
+            let Some(id) = NodeId::at(ix) else { continue };
+            let Some(grad) = self.grad(id) else { continue };
+            let NodeKind::Op { op, src, params } = self.trace.graph.node(id).kind.clone() else {
+                continue;
+            };
+            let wants: Vec<bool> = src
+                .iter()
+                .enumerate()
+                .map(|(ix, s)| {
+                    self.needs(*s) && matches!(RuleSet::flow(op, ix), Flow::Carries { .. })
+                })
+                .collect();
+            if !wants.contains(&true) {
+                continue;
+            }
+            match self.request.rules.backward(op) {
+                Backward::Zero(_) => {}
+                Backward::Missing(why) => {
+                    // Where the rules look ahead, the mark walk has said so already.
+                    if !self.request.rules.looks_ahead() {
+                        self.trace.events.push(Event::Entered { node: id, grad });
+                        self.refuse(Stage::Reverse, Some(id), None, Reason::NoRule(why))?;
+                    }
+                    self.fill_gaps(&src, &wants);
+                }
+                Backward::Rule(rule) => {
+                    self.trace.events.push(Event::Entered { node: id, grad });
+                    let ty = self.trace.graph.node(id).ty;
+                    let src_ty: Vec<TensorType> =
+                        src.iter().map(|s| self.trace.graph.node(*s).ty).collect();
+                    let site = Site {
+                        node: id,
+                        grad,
+                        src: &src,
+                        src_ty: &src_ty,
+                        ty,
+                        params: &params,
+                        wants: &wants,
+                    };
+                    self.visit(op, rule, &site)?;
+                    self.trace.events.push(Event::Left { node: id });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, op: OpKind, rule: Rule, site: &Site<'_>) -> Result<(), Stopped> {
+        self.by = Author::Rule { of: site.node };
+        let answer = rule(&mut Emit { sink: self }, site);
+        let contributions = self.or_refuse(site.node, None, answer)?.unwrap_or_default();
+        for c in contributions {
+            if !site.wants(c.src) {
+                let reason = Reason::RuleContract("answered for an operand that wants no gradient");
+                self.refuse(Stage::Reverse, Some(site.node), Some(c.src), reason)?;
+                continue;
+            }
+            let joined = self.contribute(op, site, c);
+            self.or_refuse(site.node, Some(c.src), joined)?;
+        }
+        for (ix, s) in site.src.iter().enumerate() {
+            // In the collecting walk a refused contribution has been reported already.
+            if site.wants(ix) && self.grad(*s).is_none() && self.mode == Mode::Stop {
+                self.refuse(Stage::Reverse, Some(site.node), Some(ix), Reason::NoContribution)?;
+            }
+        }
+        if self.mode == Mode::Collect {
+            self.report_gaps(site)?;
+            self.fill_gaps(site.src, site.wants);
+        }
+        Ok(())
+    }
+
+    fn contribute(&mut self, op: OpKind, site: &Site<'_>, c: Contribution) -> Result<(), Reason> {
+        let into = site.src(c.src);
+        let (of, src) = (site.node, c.src as u8);
+        let mut value = c.value;
+        self.by = Author::Fold { of, src };
+        if c.fold && self.request.rules.folds(op, c.src) {
+            let from = value;
+            value = self.fold(from, into)?;
+            self.trace.events.push(Event::Folded { from, to: value, into });
+        } else {
+            value = self.rank_as(value, into)?;
+        }
+        self.by = Author::Accumulate { of, src };
+        let before = self.grad(into);
+        let after = self.accumulate(into, value, c.via, before)?;
+        self.set_grad(into, after);
+        self.trace.events.push(Event::Contributed { into, by: of, src, via: c.via, before, after });
+        Ok(())
+    }
+
+    /// In the collecting walk: names a source that got nothing and of which nothing has been said yet.
+    fn report_gaps(&mut self, site: &Site<'_>) -> Result<(), Stopped> {
+        for (ix, s) in site.src.iter().enumerate() {
+            let said =
+                self.trace.findings.iter().any(|f| {
+                    f.at() == Some(site.node) && (f.src() == Some(ix) || f.src().is_none())
+                });
+            if site.wants(ix) && self.grad(*s).is_none() && !said {
+                self.refuse(Stage::Reverse, Some(site.node), Some(ix), Reason::NoContribution)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// In the collecting walk: zeros for wanted sources that got nothing, so that the walk reaches what is behind.
+    fn fill_gaps(&mut self, src: &[NodeId], wants: &[bool]) {
+        for (s, wanted) in src.iter().zip(wants) {
+            if *wanted && self.grad(*s).is_none() {
+                let ty = self.trace.graph.node(*s).ty.as_f32();
+                if let Ok(zero) = self.leaf(ty, Init::Fill(0.0)) {
+                    self.set_grad(*s, zero);
+                }
+            }
+        }
+    }
+}

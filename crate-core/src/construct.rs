@@ -1,0 +1,160 @@
+//! Applies a row to sources: arity, attributes, shape, storage and bounds, then a node or a reason.
+//! Deliberately absent: values, and anything about gradients.
+
+use std::sync::Arc;
+
+use crate::graph::{Flags, Graph, Init, Node, NodeId, NodeKind, Params, Value, View};
+use crate::ops::OpKind;
+use crate::ops::def::{Default as Missing, ParamKind, ShapeCx, Storage};
+use crate::refusal::{Limit, Reason};
+use crate::rules::RuleSet;
+use crate::tensor::{Shape, TensorType};
+
+/// What may be allocated. The defaults are the limits of the language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Nodes of a graph, forward and backward together.
+    pub nodes: usize,
+    /// Elements of one tensor.
+    pub tensor_elements: u64,
+    /// Elements of all tensors together.
+    pub elements: u64,
+    /// Events of a trace.
+    pub events: usize,
+    /// Steps of a training run.
+    pub steps: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            nodes: 20_000,
+            tensor_elements: 1 << 24,
+            elements: 1 << 26,
+            events: 200_000,
+            steps: 100_000,
+        }
+    }
+}
+
+impl Budget {
+    fn allows(&self, graph: &Graph, shape: Shape, owns_storage: bool) -> Result<(), Reason> {
+        if graph.len() >= self.nodes {
+            return Err(Reason::Budget { limit: Limit::Nodes, max: self.nodes as u64 });
+        }
+        if shape.n_elements() > self.tensor_elements {
+            return Err(Reason::Budget { limit: Limit::TensorElements, max: self.tensor_elements });
+        }
+        if owns_storage && graph.n_elements().saturating_add(shape.n_elements()) > self.elements {
+            return Err(Reason::Budget { limit: Limit::Elements, max: self.elements });
+        }
+        Ok(())
+    }
+}
+
+/// Appends a leaf.
+pub fn leaf(
+    graph: &mut Graph,
+    budget: &Budget,
+    ty: TensorType,
+    init: Init,
+    name: Option<Arc<str>>,
+    flags: Flags,
+) -> Result<NodeId, Reason> {
+    budget.allows(graph, ty.shape, true)?;
+    let node = Node { kind: NodeKind::Leaf(init), ty, flags, name, view: None };
+    graph.push(node).ok_or(Reason::Budget { limit: Limit::Nodes, max: budget.nodes as u64 })
+}
+
+/// An op about to become a node.
+#[derive(Clone, Debug)]
+pub struct Apply<'a> {
+    /// The row.
+    pub op: OpKind,
+    /// What it reads, in order.
+    pub src: &'a [NodeId],
+    /// Its attributes, in the row's order, defaults filled in.
+    pub params: Params,
+    /// The name of the result.
+    pub name: Option<Arc<str>>,
+    /// Whether the text asks, with `!`, to write over the first source.
+    pub in_place: bool,
+}
+
+/// Appends an op, or says why not; nothing is appended then.
+pub fn apply(
+    graph: &mut Graph,
+    budget: &Budget,
+    rules: RuleSet,
+    what: Apply<'_>,
+) -> Result<NodeId, Reason> {
+    let def = what.op.def();
+    let got = what.src.len();
+    if got < def.arity.min || got > def.arity.max {
+        return Err(Reason::Arity { min: def.arity.min, max: def.arity.max, got });
+    }
+    for (ix, spec) in def.params.iter().enumerate() {
+        let value = what.params.value(ix);
+        if spec.default == Missing::Required
+            && *value == Value::None
+            && spec.kind != ParamKind::Node
+        {
+            return Err(Reason::BadParam { param: spec.name, wants: "given" });
+        }
+        check_kind(spec.name, spec.kind, value)?;
+    }
+    let src_ty: Vec<TensorType> = what.src.iter().map(|s| graph.node(*s).ty).collect();
+    let cx = ShapeCx { src: &src_ty, params: &what.params, broadcast: rules.broadcast() };
+    let ty = (def.shape)(&cx)?;
+    let first = what.src.first().map(|s| graph.storage(*s));
+    let view: Option<View> = match (def.storage, first) {
+        (Storage::Window(window), Some(of)) => window(&cx, &of),
+        (Storage::Second, _) => what.src.get(1).map(|s| graph.storage(*s)),
+        (Storage::OwnOrFirst, Some(of)) if what.in_place => {
+            let a = cx.ty(0);
+            if !a.dtype.is_float() {
+                return Err(Reason::SrcDtype { got: a.dtype });
+            }
+            if a.shape != ty.shape || a.dtype != ty.dtype {
+                return Err(Reason::ShapesDisagree {
+                    wants: "a result of its first operand's shape and type to write in place",
+                    a: ty.shape,
+                    b: a.shape,
+                });
+            }
+            Some(of)
+        }
+        (Storage::Own, _) if what.in_place => return Err(Reason::NotInPlace),
+        _ => None,
+    };
+    if what.in_place && matches!(def.storage, Storage::Window(_) | Storage::Second) {
+        return Err(Reason::NotInPlace);
+    }
+    budget.allows(graph, ty.shape, view.is_none())?;
+    let writes = what.in_place || matches!(def.storage, Storage::Second);
+    let flags = Flags { in_place: writes, ..Flags::default() };
+    let kind = NodeKind::Op { op: what.op, src: what.src.into(), params: what.params };
+    graph
+        .push(Node { kind, ty, flags, name: what.name, view })
+        .ok_or(Reason::Budget { limit: Limit::Nodes, max: budget.nodes as u64 })
+}
+
+fn check_kind(param: &'static str, kind: ParamKind, value: &Value) -> Result<(), Reason> {
+    let wants = match (kind, value) {
+        (_, Value::None)
+        | (ParamKind::Num, Value::Num(_) | Value::Int(_))
+        | (ParamKind::Bool, Value::Bool(_))
+        | (ParamKind::Int | ParamKind::Axis | ParamKind::Axes | ParamKind::Ints, Value::Int(_))
+        | (ParamKind::Axes | ParamKind::Ints, Value::Ints(_))
+        | (ParamKind::Index, Value::Index(_))
+        | (ParamKind::Node, _) => return Ok(()),
+        (ParamKind::Num, _) => "a number",
+        (ParamKind::Int, _) => "a whole number",
+        (ParamKind::Bool, _) => "true or false",
+        (ParamKind::Axis, _) => "an axis",
+        (ParamKind::Axes, _) => "an axis or a list of axes",
+        (ParamKind::Ints, _) => "a list of whole numbers",
+        (ParamKind::Index, _) => "an index",
+    };
+    Err(Reason::BadParam { param, wants })
+}

@@ -1,0 +1,249 @@
+//! Evaluates nodes in order, in f32 or f64, each into storage of its own or through a window into another's.
+//! Deliberately absent: recursion, a clock, and any evaluation that was not asked for.
+
+use std::borrow::Cow;
+
+use crate::graph::{Graph, NodeId, NodeKind, View};
+use crate::ops::def::{Cx, Lane, Operand};
+use crate::tensor::{DType, Shape, round_to};
+
+#[derive(Clone, Debug, Default)]
+enum Slot<T> {
+    #[default]
+    Empty,
+    Real(Vec<T>),
+    /// Integers keep their own type: an f32 cannot hold every i32.
+    Whole(Vec<i32>),
+}
+
+/// The values of a graph's nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Values<T> {
+    slots: Vec<Slot<T>>,
+    /// Values that replace a leaf's own: what training or a check has put there.
+    given: Vec<Option<Vec<T>>>,
+}
+
+impl<T: Lane> Values<T> {
+    /// No values yet.
+    pub fn new() -> Self {
+        Self { slots: Vec::new(), given: Vec::new() }
+    }
+
+    /// Gives a leaf other values than its own, from the next evaluation on.
+    pub fn give(&mut self, leaf: NodeId, values: Vec<T>) {
+        if self.given.len() <= leaf.index() {
+            self.given.resize(leaf.index() + 1, None);
+        }
+        if let Some(slot) = self.given.get_mut(leaf.index()) {
+            *slot = Some(values);
+        }
+    }
+
+    /// What a leaf was given, to change it in place.
+    pub fn given_mut(&mut self, leaf: NodeId) -> Option<&mut [T]> {
+        self.given.get_mut(leaf.index())?.as_deref_mut()
+    }
+
+    /// Evaluates the nodes of a range, in order. Their sources must have values already.
+    pub fn eval(&mut self, graph: &Graph, range: std::ops::Range<usize>) {
+        if self.slots.len() < graph.len() {
+            self.slots.resize_with(graph.len(), Slot::default);
+        }
+        for ix in range {
+            if let Some(id) = NodeId::at(ix)
+                && graph.get(id).is_some()
+            {
+                self.eval_node(graph, id);
+            }
+        }
+    }
+
+    fn take(&mut self, id: NodeId) -> Slot<T> {
+        self.slots.get_mut(id.index()).map(std::mem::take).unwrap_or_default()
+    }
+
+    fn put(&mut self, id: NodeId, slot: Slot<T>) {
+        if let Some(place) = self.slots.get_mut(id.index()) {
+            *place = slot;
+        }
+    }
+
+    /// A buffer of zeros, from the node's last evaluation where there was one.
+    fn buffer(&mut self, id: NodeId, len: usize) -> Vec<T> {
+        match self.take(id) {
+            Slot::Real(mut old) => {
+                old.clear();
+                old.resize(len, T::ZERO);
+                old
+            }
+            _ => vec![T::ZERO; len],
+        }
+    }
+
+    fn eval_node(&mut self, graph: &Graph, id: NodeId) {
+        let node = graph.node(id);
+        let len = node.ty.shape.n_elements() as usize;
+        let (op, src, params) = match &node.kind {
+            NodeKind::Leaf(init) => {
+                let slot = match self.given.get(id.index()) {
+                    Some(Some(values)) => Slot::Real(values.clone()),
+                    _ if node.ty.dtype == DType::I32 => {
+                        Slot::Whole((0..len).map(|i| init.element(&node.ty, i) as i32).collect())
+                    }
+                    _ => {
+                        let mut out = self.buffer(id, len);
+                        for (i, o) in out.iter_mut().enumerate() {
+                            *o = T::from_f64(init.element(&node.ty, i));
+                        }
+                        Slot::Real(out)
+                    }
+                };
+                self.put(id, slot);
+                return;
+            }
+            NodeKind::Op { op, src, params } => (op.def(), src, params),
+        };
+        if node.view.is_some() && !node.flags.in_place {
+            return;
+        }
+        let whole = |s: &NodeId| matches!(graph.node(*s).ty.dtype, DType::I32);
+        let counts = |s: &NodeId| matches!(graph.node(*s).ty.dtype, DType::I32 | DType::Bool);
+        // Integers alone are computed in f64, which holds every i32 exactly.
+        if node.ty.dtype == DType::I32 || (src.iter().all(counts) && src.iter().any(whole)) {
+            let data: Vec<Vec<f64>> = src.iter().map(|s| self.read_f64(graph, *s)).collect();
+            let operands: Vec<Operand<'_, f64>> = data
+                .iter()
+                .zip(src)
+                .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
+                .collect();
+            let mut out = vec![0.0; len];
+            (op.forward.f64)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+            if node.ty.dtype == DType::I32 {
+                self.put(id, Slot::Whole(out.iter().map(|x| *x as i32).collect()));
+            } else {
+                self.put(id, Slot::Real(out.iter().map(|x| T::from_f64(*x)).collect()));
+            }
+            return;
+        }
+        let mut out = if node.flags.in_place { vec![T::ZERO; len] } else { self.buffer(id, len) };
+        {
+            let data: Vec<Cow<'_, [T]>> = src.iter().map(|s| self.packed(graph, *s)).collect();
+            let operands: Vec<Operand<'_, T>> = data
+                .iter()
+                .zip(src)
+                .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
+                .collect();
+            T::pick(&op.forward)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+        }
+        if matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
+            for o in &mut out {
+                *o = T::from_f64(round_to(node.ty.dtype, o.to_f64()));
+            }
+        }
+        match node.view {
+            Some(view) => self.scatter(&view, node.ty.shape, &out),
+            None => self.put(id, Slot::Real(out)),
+        }
+    }
+
+    /// Writes packed values through a window.
+    fn scatter(&mut self, view: &View, shape: Shape, values: &[T]) {
+        if let Some(Slot::Real(root)) = self.slots.get_mut(view.root.index()) {
+            for (x, at) in values.iter().zip(Walk::new(view, shape)) {
+                if let Some(place) = root.get_mut(at) {
+                    *place = *x;
+                }
+            }
+        }
+    }
+
+    /// A node's value, packed; borrowed where its storage is packed already, empty before it is evaluated.
+    pub fn packed(&self, graph: &Graph, id: NodeId) -> Cow<'_, [T]> {
+        let shape = graph.node(id).ty.shape;
+        let view = graph.storage(id);
+        match self.slots.get(view.root.index()) {
+            Some(Slot::Real(root)) => {
+                if is_packed(&view, shape) {
+                    let end = view.offset + shape.n_elements() as usize;
+                    return Cow::Borrowed(root.get(view.offset..end).unwrap_or(&[]));
+                }
+                Cow::Owned(Walk::new(&view, shape).filter_map(|at| root.get(at).copied()).collect())
+            }
+            Some(Slot::Whole(root)) => Cow::Owned(
+                Walk::new(&view, shape)
+                    .filter_map(|at| root.get(at).map(|x| T::from_f64(f64::from(*x))))
+                    .collect(),
+            ),
+            _ => Cow::Owned(Vec::new()),
+        }
+    }
+
+    /// A node's value in f64, packed; exact for every type. Empty before it is evaluated.
+    pub fn read_f64(&self, graph: &Graph, id: NodeId) -> Vec<f64> {
+        let view = graph.storage(id);
+        if let Some(Slot::Whole(root)) = self.slots.get(view.root.index()) {
+            let shape = graph.node(id).ty.shape;
+            return Walk::new(&view, shape)
+                .filter_map(|at| root.get(at).map(|x| f64::from(*x)))
+                .collect();
+        }
+        self.packed(graph, id).iter().map(|x| x.to_f64()).collect()
+    }
+}
+
+/// Whether a window shows its elements one after the other.
+pub fn is_packed(view: &View, shape: Shape) -> bool {
+    let packed = shape.strides();
+    shape
+        .dims()
+        .iter()
+        .zip(view.strides)
+        .zip(packed)
+        .all(|((d, have), want)| *d <= 1 || have == want)
+}
+
+/// The places of a window's elements, row-major.
+struct Walk {
+    dims: [usize; 4],
+    strides: [isize; 4],
+    at: [usize; 4],
+    place: isize,
+    left: usize,
+}
+
+impl Walk {
+    fn new(view: &View, shape: Shape) -> Self {
+        let lead = 4 - shape.rank();
+        let mut strides = [0; 4];
+        for (out, s) in strides.iter_mut().skip(lead).zip(view.strides) {
+            *out = s;
+        }
+        Self {
+            dims: shape.padded().map(|d| d as usize),
+            strides,
+            at: [0; 4],
+            place: view.offset as isize,
+            left: shape.n_elements() as usize,
+        }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let here = usize::try_from(self.place).ok()?;
+        for axis in (0..4).rev() {
+            self.at[axis] += 1;
+            self.place += self.strides[axis];
+            if self.at[axis] < self.dims[axis] {
+                break;
+            }
+            self.place -= self.strides[axis] * self.at[axis] as isize;
+            self.at[axis] = 0;
+        }
+        Some(here)
+    }
+}

@@ -1,0 +1,102 @@
+//! The two number types the engine computes with, and the only door to exp, ln, tanh, sin, cos and friends.
+//! Deliberately absent: std's transcendental functions and fused multiply-add, whose bits differ between platforms.
+
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+
+/// f32, which ggml and training compute with, or f64, which checks compute with.
+pub trait Real:
+    Copy
+    + PartialOrd
+    + Debug
+    + Default
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// Positive infinity.
+    const INFINITY: Self;
+    /// Nearest value; ties to even.
+    fn from_f64(x: f64) -> Self;
+    /// Exact.
+    fn to_f64(self) -> f64;
+    /// Square root, correctly rounded.
+    fn sqrt(self) -> Self;
+    /// Magnitude.
+    fn abs(self) -> Self;
+    /// Neither infinite nor NaN.
+    fn is_finite(self) -> bool;
+    /// Not a number.
+    fn is_nan(self) -> bool;
+    /// e^x.
+    fn exp(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// x^y.
+    fn pow(self, y: Self) -> Self;
+}
+
+macro_rules! real {
+    ($t:ty, $exp:ident, $log:ident, $pow:ident) => {
+        impl Real for $t {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const INFINITY: Self = <$t>::INFINITY;
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            fn sqrt(self) -> Self {
+                <$t>::sqrt(self)
+            }
+            fn abs(self) -> Self {
+                <$t>::abs(self)
+            }
+            fn is_finite(self) -> bool {
+                <$t>::is_finite(self)
+            }
+            fn is_nan(self) -> bool {
+                <$t>::is_nan(self)
+            }
+            fn exp(self) -> Self {
+                libm::$exp(self)
+            }
+            fn ln(self) -> Self {
+                libm::$log(self)
+            }
+            fn pow(self, y: Self) -> Self {
+                libm::$pow(self, y)
+            }
+        }
+    };
+}
+
+real!(f32, expf, logf, powf);
+real!(f64, exp, log, pow);
+
+/// Cosine in f64, for generators.
+pub fn cos(x: f64) -> f64 {
+    libm::cos(x)
+}
+
+/// Natural logarithm in f64, for generators.
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// Cube root in f64, for step sizes.
+pub fn cbrt(x: f64) -> f64 {
+    libm::cbrt(x)
+}

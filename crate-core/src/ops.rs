@@ -1,0 +1,116 @@
+//! The op table: the only list of ops. Palette, docs, checks, completion and tests are made from it.
+//! To add an op: one file beside the others, one line here.
+
+pub mod def;
+mod reduce;
+
+use def::OpDef;
+
+macro_rules! op_table {
+    ($($module:ident => $kind:ident,)*) => {
+        $(mod $module;)*
+
+        /// A row of the table.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "each row documents itself in its file")]
+        pub enum OpKind { $($kind,)* }
+
+        impl OpKind {
+            /// Every row, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// What is known of the op.
+            pub const fn def(self) -> &'static OpDef {
+                match self { $(Self::$kind => &$module::DEF,)* }
+            }
+        }
+    };
+}
+
+op_table! {
+    // Arithmetic.
+    add => Add,
+    sub => Sub,
+    mul => Mul,
+    div => Div,
+    pow => Pow,
+    neg => Neg,
+    scale => Scale,
+    // Comparisons and choices.
+    less => Less,
+    less_equal => LessEqual,
+    greater => Greater,
+    greater_equal => GreaterEqual,
+    equal => Equal,
+    not_equal => NotEqual,
+    where_ => Where,
+    clamp => Clamp,
+    step => Step,
+    relu => Relu,
+    // Elementwise functions.
+    sqr => Sqr,
+    sqrt => Sqrt,
+    exp => Exp,
+    log => Log,
+    // Reductions and their adjoints.
+    sum => Sum,
+    sum_rows => SumRows,
+    mean => Mean,
+    mean_rows => MeanRows,
+    repeat => Repeat,
+    repeat_back => RepeatBack,
+    softmax => Softmax,
+    // Products.
+    matmul => Matmul,
+    mul_mat => MulMat,
+    // Shape and storage.
+    reshape => Reshape,
+    transpose => Transpose,
+    permute => Permute,
+    slice => Slice,
+    slice_back => SliceBack,
+    view => ViewOf,
+    cpy => Cpy,
+    stop_gradient => StopGradient,
+}
+
+/// The row that this name, or one of its other spellings, stands for.
+pub fn by_name(name: &str) -> Option<OpKind> {
+    let named = |k: &&OpKind| k.def().name == name;
+    let also = |k: &&OpKind| k.def().aliases.contains(&name);
+    OpKind::ALL.iter().find(named).or_else(|| OpKind::ALL.iter().find(also)).copied()
+}
+
+/// The row of a sign.
+pub fn by_sign(sign: def::Sign) -> Option<OpKind> {
+    OpKind::ALL.iter().find(|k| k.def().sign == Some(sign)).copied()
+}
+
+const _: () = {
+    // Two rows of one name would make the second unreachable.
+    let all = OpKind::ALL;
+    let mut i = 0;
+    while i < all.len() {
+        let mut j = i + 1;
+        while j < all.len() {
+            assert!(!same(all[i].def().name, all[j].def().name), "two ops share a name");
+            j += 1;
+        }
+        i += 1;
+    }
+};
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

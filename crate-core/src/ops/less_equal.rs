@@ -1,0 +1,34 @@
+//! `less_equal`: 1 where a is at most b, else 0. Piecewise constant, so no gradient flows. Not a ggml op.
+
+use super::def::{
+    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, compared, forward
+};
+use crate::math::Real;
+
+
+pub(super) const DEF: OpDef = OpDef {
+    name: "less_equal",
+    aliases: &["le"],
+    ggml: "",
+    sign: Some(Sign::Infix("<=")),
+    formula: "y = [a ≤ b]",
+    says: "1 where the first is at most the second, else 0.",
+    arity: Arity::exactly(2),
+    params: &[],
+    shape: compared,
+    stretches: true,
+    storage: Storage::Own,
+    flow: &[Flow::Ignored("the result is piecewise constant")],
+    forward: forward!(value),
+    backward: Backward::Zero("the result is piecewise constant"),
+    differs: &[],
+    check: Check {
+        samples: &["param a [2,3] = rand(seed=1)\nparam b [3] = rand(seed=2)\nm = a <= b\ny = where(m, a, b * a)"],
+        kink: None,
+    },
+    place: Place::here(),
+};
+
+fn value<T: Real>(cx: &mut Cx<'_, T>) {
+    cx.zip(|a, b| if a <= b { T::ONE } else { T::ZERO });
+}

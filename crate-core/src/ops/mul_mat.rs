@@ -1,0 +1,136 @@
+//! `mul_mat`, ggml's MUL_MAT: [.., m, n] and [.., p, n] give [.., p, m], rows with rows.
+//! Each batch of the first is shared by consecutive batches of the second, so its gradient is summed over groups,
+//! not over tiles. Mirrors ggml.c, MUL_MAT.
+
+use super::OpKind;
+use super::def::{
+    Arity, Backward, Check, Contribution, Contributions, Cx, Emit, Flow, OpDef, Place, Read, ShapeCx, Site,
+    Storage, forward,
+};
+use super::matmul::{flipped, shaped};
+use crate::graph::{NodeId, Value};
+use crate::math::Real;
+use crate::refusal::Reason;
+use crate::rules::tiles;
+use crate::tensor::{Shape, TensorType};
+use crate::trace::Accum;
+
+pub(super) const DEF: OpDef = OpDef {
+    name: "mul_mat",
+    aliases: &[],
+    ggml: "GGML_OP_MUL_MAT",
+    sign: None,
+    formula: "y = b aᵀ",
+    says: "Multiplies each row of the second with each row of the first.",
+    arity: Arity::exactly(2),
+    params: &[],
+    shape,
+    stretches: false,
+    storage: Storage::Own,
+    flow: &[
+        Flow::carries("gᵀ b", &[Read::Src(1)]),
+        Flow::carries("g a", &[Read::Src(0)]),
+    ],
+    forward: forward!(value),
+    backward: Backward::Rule(rule),
+    differs: &[],
+    check: Check {
+        samples: &[
+            "param a [2,3] = rand(seed=1, lo=-1, hi=1)\nparam b [4,3] = rand(seed=2, lo=-1, hi=1)\ny = mul_mat(a, b)",
+            "param a [2,2,3] = rand(seed=3, lo=-1, hi=1)\nparam b [4,2,3] = rand(seed=4, lo=-1, hi=1)\ny = mul_mat(a, b)",
+            "param a [2,1,2,3] = rand(seed=5, lo=-1, hi=1)\nparam b [2,2,2,3] = rand(seed=6, lo=-1, hi=1)\ny = mul_mat(a, b)",
+        ],
+        kink: None,
+    },
+    place: Place::here(),
+};
+
+fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
+    let (a, b) = (cx.ty(0), cx.ty(1));
+    let disagree = |wants| Reason::ShapesDisagree { wants, a: a.shape, b: b.shape };
+    let ([a0, a1, m, n], [b0, b1, p, k]) = (a.shape.padded(), b.shape.padded());
+    if a.shape.rank() == 0 || b.shape.rank() == 0 || n != k {
+        return Err(disagree("rows of one length"));
+    }
+    if !tiles(a0, b0) || !tiles(a1, b1) {
+        return Err(disagree("batch extents of the second that the first's divide"));
+    }
+    let rank = a.shape.rank().max(b.shape.rank()).max(2);
+    let dims = [b0, b1, p, m];
+    let shape = Shape::new(&dims[4 - rank..]).ok_or(disagree("at most four axes"))?;
+    let mut out = TensorType::f32(shape);
+    let name = |t: &TensorType, from_right: usize| {
+        t.shape.rank().checked_sub(from_right).and_then(|ix| t.axes.get(ix).copied().flatten())
+    };
+    for from_right in 2..=rank {
+        out.axes[rank - from_right] = name(&b, from_right);
+    }
+    out.axes[rank - 1] = name(&a, 2);
+    Ok(out)
+}
+
+fn value<T: Real>(cx: &mut Cx<'_, T>) {
+    let [a, b] = cx.src else { return };
+    let [a0, a1, m, n] = a.ty.shape.padded().map(|d| d as usize);
+    let [b0, b1, p, _] = b.ty.shape.padded().map(|d| d as usize);
+    for (batch, out) in cx.out.chunks_exact_mut((p * m).max(1)).enumerate() {
+        let (i, j) = (batch / b1.max(1), batch % b1.max(1));
+        let group = |at: usize, small: usize, large: usize| at / (large / small.max(1)).max(1);
+        let from = (group(i, a0, b0) * a1 + group(j, a1, b1)) * m * n;
+        let rows_a = a.data.get(from..from + m * n).unwrap_or(&[]);
+        let rows_b = b.data.get(batch * p * n..(batch + 1) * p * n).unwrap_or(&[]);
+        if n == 0 {
+            continue;
+        }
+        for (row_b, line) in rows_b.chunks_exact(n).zip(out.chunks_exact_mut(m.max(1))) {
+            for (row_a, o) in rows_a.chunks_exact(n).zip(line) {
+                *o = crate::kernels::dot(row_a, row_b);
+            }
+        }
+    }
+}
+
+fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    let (a, b) = (site.src(0), site.src(1));
+    let send = |src, value| Contribution { src, via: Accum::Add, value, fold: false };
+    let mut out = Vec::with_capacity(2);
+    if site.wants(0) {
+        let [b0, b1, p, n] = site.shape(1).padded();
+        let m = site.shape(0).padded()[2];
+        let rows = |extent| Shape::new(&[b0, b1, p, extent]).unwrap_or(Shape::SCALAR);
+        let (b, g) = (shaped(emit, b, rows(n))?, shaped(emit, site.grad, rows(m))?);
+        let (bt, gt) = (flipped(emit, b)?, flipped(emit, g)?);
+        let full = emit.op(OpKind::MulMat, &[bt, gt])?;
+        out.push(send(0, grouped(emit, full, site.shape(0))?));
+    }
+    if site.wants(1) {
+        let [a0, a1, m, n] = site.shape(0).padded();
+        let matrix = Shape::new(&[a0, a1, m, n]).unwrap_or(Shape::SCALAR);
+        let a = if site.shape(0).rank() < 2 { shaped(emit, a, matrix)? } else { a };
+        let at = flipped(emit, a)?;
+        let d = emit.op(OpKind::MulMat, &[at, site.grad])?;
+        out.push(send(1, shaped(emit, d, site.shape(1))?));
+    }
+    Ok(out)
+}
+
+/// Sums the batches of a four-axis gradient over the groups that shared one batch of the source.
+fn grouped(emit: &mut Emit<'_>, full: NodeId, to: Shape) -> Result<NodeId, Reason> {
+    let [f0, f1, m, n] = emit.ty(full).shape.padded();
+    let [t0, t1, _, _] = to.padded();
+    let mut d = full;
+    let bad = Reason::BadShape { wants: "batch extents that divide", got: to };
+    let mut sum_groups = |d: NodeId, [outer, kept, group, inner]: [u32; 4]| {
+        let split = Shape::new(&[outer, kept, group, inner]).ok_or(bad.clone())?;
+        let d = shaped(emit, d, split)?;
+        emit.with(OpKind::Sum, &[d], vec![Value::Int(2)])
+    };
+    if f1 != t1 {
+        d = sum_groups(d, [f0, t1, f1 / t1.max(1), m.saturating_mul(n)])?;
+    }
+    if f0 != t0 {
+        let inner = t1.saturating_mul(m).saturating_mul(n);
+        d = sum_groups(d, [1, t0, f0 / t0.max(1), inner])?;
+    }
+    shaped(emit, d, to)
+}

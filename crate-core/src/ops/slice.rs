@@ -1,0 +1,161 @@
+//! `x[..]`: a bracket takes entries, ranges with a step and new axes; one node, a view.
+//! d = g put back where it was taken, zeros elsewhere. Mirrors ggml.c, VIEW.
+
+use super::OpKind;
+use super::def::{
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage,
+    forward, one, shape_value,
+};
+use crate::graph::{Index, View};
+use crate::math::Real;
+use crate::refusal::Reason;
+use crate::tensor::{Axes, MAX_RANK, Shape, TensorType};
+
+pub(super) const INDEX: usize = 0;
+
+pub(super) const DEF: OpDef = OpDef {
+    name: "slice",
+    aliases: &[],
+    ggml: "GGML_OP_VIEW",
+    sign: None,
+    formula: "y = a[..]",
+    says: "Takes a part: entries, ranges, steps and new axes.",
+    arity: Arity::exactly(1),
+    params: &[ParamSpec::new("index", ParamKind::Index, Default::Required)],
+    shape,
+    stretches: false,
+    storage: Storage::Window(window),
+    flow: &[Flow::carries("g, put back among zeros", &[])],
+    forward: forward!(value),
+    backward: Backward::Rule(|emit, site| {
+        let params = vec![site.params.value(INDEX).clone(), shape_value(site.shape(0))];
+        one(emit.with(OpKind::SliceBack, &[site.grad], params)?)
+    }),
+    differs: &[],
+    check: Check {
+        samples: &[
+            "param x [3,4] = rand(seed=1)\ny = x[1]",
+            "param x [3,4] = rand(seed=2)\ny = x[0:2, ::2]",
+            "param x [3,4] = rand(seed=3)\ny = x[::-1, _, -1]",
+        ],
+        kink: None,
+    },
+    place: Place::here(),
+};
+
+/// What a bracket takes: the result's shape and names, where it begins, and its step along each axis,
+/// in steps of the source's axes.
+pub(super) struct Taken {
+    pub(super) shape: Shape,
+    pub(super) axes: Axes,
+    pub(super) starts: [usize; MAX_RANK],
+    /// For each axis of the result, the source axis and the step along it; `None` for a new axis.
+    pub(super) from: Vec<Option<(usize, i64)>>,
+}
+
+pub(super) fn take(index: &[Index], of: &TensorType) -> Result<Taken, Reason> {
+    let rank = of.shape.rank();
+    let bad = |wants| Reason::BadParam { param: "index", wants };
+    let used = index.iter().filter(|i| matches!(i, Index::At(_) | Index::Range { .. })).count();
+    if used > rank {
+        return Err(bad("no longer than the operand has axes"));
+    }
+    if index.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
+        return Err(bad("a bracket with one ... at most"));
+    }
+    const ALL: Index = Index::Range { start: None, stop: None, step: None };
+    let mut items: Vec<Index> = Vec::with_capacity(index.len() + rank);
+    for item in index {
+        match item {
+            Index::Rest => items.extend(std::iter::repeat_n(ALL, rank - used)),
+            other => items.push(*other),
+        }
+    }
+    if !index.contains(&Index::Rest) {
+        items.extend(std::iter::repeat_n(ALL, rank - used));
+    }
+    let mut out = Taken {
+        shape: Shape::SCALAR,
+        axes: [None; MAX_RANK],
+        starts: [0; MAX_RANK],
+        from: Vec::with_capacity(MAX_RANK),
+    };
+    let mut dims = Vec::with_capacity(MAX_RANK);
+    let mut axis = 0;
+    for item in items {
+        let d = i64::from(of.shape.dim(axis));
+        match item {
+            Index::At(i) => {
+                let at = if i < 0 { i.saturating_add(d) } else { i };
+                if !(0..d).contains(&at) {
+                    return Err(bad("inside the axis"));
+                }
+                out.starts[axis] = at as usize;
+                axis += 1;
+            }
+            Index::Range { start, stop, step } => {
+                let (first, n, step) = range(d, start, stop, step).ok_or(bad("a range with a step that is not 0"))?;
+                out.starts[axis] = first as usize;
+                if let Some(slot) = out.axes.get_mut(dims.len()) {
+                    *slot = of.axes[axis];
+                }
+                dims.push(n as u32);
+                out.from.push(Some((axis, step)));
+                axis += 1;
+            }
+            Index::New => {
+                dims.push(1);
+                out.from.push(None);
+            }
+            Index::Rest => {}
+        }
+    }
+    out.shape = Shape::new(&dims).ok_or(bad("a bracket that leaves at most four axes"))?;
+    Ok(out)
+}
+
+/// Python's `start:stop:step` on an axis of `d` entries: the first entry, how many, and the step.
+fn range(d: i64, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Option<(i64, i64, i64)> {
+    let step = step.unwrap_or(1);
+    let place = |i: i64| if i < 0 { i.saturating_add(d) } else { i };
+    let (first, n) = match step {
+        0 => return None,
+        1.. => {
+            let first = start.map_or(0, |i| place(i).clamp(0, d));
+            let stop = stop.map_or(d, |i| place(i).clamp(0, d));
+            (first, (stop - first).max(0).saturating_add(step - 1) / step)
+        }
+        _ => {
+            let first = start.map_or(d - 1, |i| place(i).clamp(-1, d - 1));
+            let stop = stop.map_or(-1, |i| place(i).clamp(-1, d - 1));
+            let back = step.checked_neg()?;
+            (first, (first - stop).max(0).saturating_add(back - 1) / back)
+        }
+    };
+    Some((first.max(0), n, step))
+}
+
+fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
+    let of = cx.ty(0);
+    let taken = take(cx.params.index(INDEX), &of)?;
+    Ok(TensorType { dtype: of.dtype, shape: taken.shape, axes: taken.axes })
+}
+
+fn window(cx: &ShapeCx<'_>, of: &View) -> Option<View> {
+    let taken = take(cx.params.index(INDEX), &cx.ty(0)).ok()?;
+    let mut offset = of.offset as isize;
+    for (start, stride) in taken.starts.iter().zip(of.strides) {
+        offset += *start as isize * stride;
+    }
+    let mut strides = [0; MAX_RANK];
+    for (slot, from) in strides.iter_mut().zip(&taken.from) {
+        if let Some((axis, step)) = from {
+            *slot = of.strides[*axis].saturating_mul(*step as isize);
+        }
+    }
+    Some(View { root: of.root, offset: usize::try_from(offset).ok()?, strides })
+}
+
+fn value<T: Real>(cx: &mut Cx<'_, T>) {
+    cx.copy();
+}

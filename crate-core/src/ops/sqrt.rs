@@ -1,0 +1,38 @@
+//! `sqrt`, elementwise: d sqrt(x) = g / (2 y), infinite at 0. Mirrors ggml.c, SQRT.
+
+use super::OpKind;
+use super::def::{
+    Arity, Backward, Check, Cx, Flow, OpDef, Place, Storage, Read, one, forward, same_as_first,
+};
+use crate::graph::Value;
+use crate::math::Real;
+
+pub(super) const DEF: OpDef = OpDef {
+    name: "sqrt",
+    aliases: &[],
+    ggml: "GGML_OP_SQRT",
+    sign: None,
+    formula: "y = √a",
+    says: "Takes the square root.",
+    arity: Arity::exactly(1),
+    params: &[],
+    shape: same_as_first,
+    stretches: false,
+    storage: Storage::OwnOrFirst,
+    flow: &[Flow::carries("½ · g / y", &[Read::Out])],
+    forward: forward!(value),
+    backward: Backward::Rule(|emit, site| {
+        let ratio = emit.op(OpKind::Div, &[site.grad, site.node])?;
+        one(emit.with(OpKind::Scale, &[ratio], vec![Value::Num(0.5)])?)
+    }),
+    differs: &[],
+    check: Check {
+        samples: &["param x [2,3] = rand(seed=1, lo=0.5, hi=2)\ny = sqrt(x)"],
+        kink: None,
+    },
+    place: Place::here(),
+};
+
+fn value<T: Real>(cx: &mut Cx<'_, T>) {
+    cx.map(Real::sqrt);
+}

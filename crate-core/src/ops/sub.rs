@@ -1,0 +1,44 @@
+//! `sub`, elementwise with broadcast: d(a - b) = g, -g. Mirrors ggml.c, SUB; upstream does not fold the second (B1).
+
+use super::def::{
+    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Differs, How, elementwise, folded, folded_sub, forward
+};
+use crate::math::Real;
+use crate::rules::RuleSet;
+
+pub(super) const DEF: OpDef = OpDef {
+    name: "sub",
+    aliases: &[],
+    ggml: "GGML_OP_SUB",
+    sign: Some(Sign::Infix("-")),
+    formula: "y = a − b",
+    says: "Subtracts element by element.",
+    arity: Arity::exactly(2),
+    params: &[],
+    shape: elementwise,
+    stretches: true,
+    storage: Storage::OwnOrFirst,
+    flow: &[
+        Flow::carries("g", &[]),
+        Flow::carries("−g", &[]),
+    ],
+    forward: forward!(value),
+    backward: Backward::Rule(|_, site| {
+        let send = |s| if s == 0 { folded(s, site.grad) } else { folded_sub(s, site.grad) };
+        Ok([0, 1].into_iter().filter(|s| site.wants(*s)).map(send).collect())
+    }),
+    differs: &[Differs {
+        rules: RuleSet::Upstream,
+        how: How::Unfolded(&[1]),
+        cite: "ggml.c:6698, SUB case of the backward switch",
+    }],
+    check: Check {
+        samples: &["param a [2,3] = rand(seed=1, lo=0.5, hi=2)\nparam b [2,3] = rand(seed=2, lo=0.5, hi=2)\ny = a - b", "param a [2,3] = rand(seed=3, lo=0.5, hi=2)\nparam b [2,1] = rand(seed=4, lo=0.5, hi=2)\ny = a - b", "param a [2,3] = rand(seed=5, lo=0.5, hi=2)\nparam b [3] = rand(seed=6, lo=0.5, hi=2)\ny = a - b"],
+        kink: None,
+    },
+    place: Place::here(),
+};
+
+fn value<T: Real>(cx: &mut Cx<'_, T>) {
+    cx.zip(|a, b| a - b);
+}
