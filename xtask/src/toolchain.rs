@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
@@ -23,6 +24,9 @@ const CARGO_CLIPPY: &str = "/usr/bin/cargo-clippy";
 /// Debian's compiler, cargo and source of std; `-web` are the ones that keep pace with browsers.
 const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 
+/// Which compiler rustup could not complete: a closed network is waited for once.
+const REFUSED: &str = "target-wasm/rustup-refused";
+
 /// Long enough for 25 MB over a slow line, short enough where nobody answers.
 const RUSTUP_LIMIT: Duration = Duration::from_secs(90);
 
@@ -33,8 +37,18 @@ pub(crate) enum Toolchain {
     Distribution { linker: PathBuf },
 }
 
-/// Looks in the order of the module's first sentence and says what it finds.
-pub(crate) fn find() -> Result<Toolchain> {
+/// The toolchain of this run: looked for once, however often the page is built.
+pub(crate) fn find() -> Result<&'static Toolchain> {
+    static FOUND: OnceLock<Toolchain> = OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return Ok(found);
+    }
+    let found = look()?;
+    Ok(FOUND.get_or_init(|| found))
+}
+
+/// Looks in the order of the module's second paragraph and says what it finds.
+fn look() -> Result<Toolchain> {
     if active_has_std() {
         say("the active compiler has std for WebAssembly");
         return Ok(Toolchain::Active);
@@ -83,11 +97,25 @@ fn rustup_adds_target() -> bool {
         say("there is no rustup to ask for it");
         return false;
     }
+    let version = answer(Command::new("rustc").arg("-vV")).unwrap_or_default();
+    if fs::read_to_string(REFUSED).is_ok_and(|refused| refused == version) {
+        say(&format!("rustup could not add it earlier (delete {REFUSED} to ask again)"));
+        return false;
+    }
     let added = run_within(
         RUSTUP_LIMIT,
-        Command::new("rustup").env("RUSTUP_MAX_RETRIES", "1").args(["target", "add", TARGET]),
+        Command::new("rustup")
+            .env("RUSTUP_MAX_RETRIES", "1")
+            .env("RUST_BACKTRACE", "0")
+            .args(["target", "add", TARGET]),
     );
-    say(if added { "rustup added it" } else { "rustup could not add it" });
+    if added {
+        say("rustup added it");
+    } else {
+        say("rustup could not add it");
+        // Only saves the next run its wait, so a failure to write costs nothing but that.
+        let _ = fs::create_dir_all(TARGET_FOLDER).and_then(|()| fs::write(REFUSED, version));
+    }
     added
 }
 
