@@ -1,0 +1,493 @@
+//! The syntax tree: one arena of expressions, and the lines of the document with their comments.
+//!
+//! Expressions refer to each other by index and a part always stands before the whole.
+//! So a walk needs no recursion, and dropping a tree is flat however deep the text nests.
+
+use super::Span;
+use super::lex::Infix;
+
+/// A name as it stands in the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ident {
+    /// The letters.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// A comment, with its `#` and without the blanks at its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comment {
+    /// The comment from `#` on.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+    /// Whether nothing stands before it on its line.
+    pub own_line: bool,
+}
+
+/// A number that keeps its spelling, so that formatting never changes a value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Number {
+    /// As written, the sign included.
+    pub text: String,
+    /// The nearest f64.
+    pub value: f64,
+    /// Where.
+    pub span: Span,
+}
+
+/// The index of an expression in its [`Ast`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ExprId(u32);
+
+impl ExprId {
+    /// The index; parts have smaller ones than the whole.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An expression.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where, from its first to its last token.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// A number without a sign.
+    Number(Number),
+    /// `inf`.
+    Inf,
+    /// `nan`.
+    Nan,
+    /// `true` or `false`.
+    Bool(bool),
+    /// The file name of `load("file")`, without its quotes.
+    Text(String),
+    /// A name that is read.
+    Name(String),
+    /// `?`, an input not yet connected.
+    Open,
+    /// An expression in parentheses.
+    Paren(ExprId),
+    /// `[a, b]`.
+    List(Vec<ExprId>),
+    /// `-a` or `+a`.
+    Prefix {
+        /// Plus or minus.
+        sign: Infix,
+        /// What the sign stands before.
+        operand: ExprId,
+    },
+    /// `a + b` and its like.
+    Infix {
+        /// The sign between the operands.
+        sign: Infix,
+        /// Where the sign stands.
+        sign_span: Span,
+        /// The left operand.
+        left: ExprId,
+        /// The right operand.
+        right: ExprId,
+    },
+    /// `f(a, k=b)`.
+    Call(Call),
+    /// `a.f(k=b)`.
+    Method {
+        /// What stands before the dot.
+        receiver: ExprId,
+        /// The name after the dot and its arguments.
+        call: Call,
+    },
+    /// `a.T`.
+    Transpose(ExprId),
+    /// `a[0, 1:2]`.
+    Index {
+        /// What the bracket follows.
+        receiver: ExprId,
+        /// What stands in the bracket; at least one.
+        items: Vec<Index>,
+    },
+}
+
+impl Expr {
+    /// The brackets of a list or of a call's arguments, which may take several lines.
+    pub fn group(&self) -> Option<Span> {
+        match &self.kind {
+            ExprKind::List(_) => Some(self.span),
+            ExprKind::Call(call) | ExprKind::Method { call, .. } => Some(call.span),
+            _ => None,
+        }
+    }
+}
+
+/// A name with arguments.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Call {
+    /// The name before the parenthesis.
+    pub name: Ident,
+    /// Whether a `!` follows the name: the call writes into its first argument.
+    pub in_place: bool,
+    /// The arguments; the named ones are last.
+    pub arguments: Vec<Argument>,
+    /// The arguments with their parentheses.
+    pub span: Span,
+}
+
+/// An argument of a call.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Argument {
+    /// The name before `=`.
+    pub name: Option<Ident>,
+    /// The value.
+    pub value: ExprId,
+}
+
+/// One place of an index bracket.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Index {
+    /// What stands there.
+    pub kind: IndexKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What one place of an index bracket holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IndexKind {
+    /// `_` or `None`: a new axis.
+    NewAxis,
+    /// `...`: the axes that are not named.
+    Rest,
+    /// One element; the axis is dropped.
+    At(i64),
+    /// `start:stop:step`.
+    Slice {
+        /// The first index.
+        start: Option<i64>,
+        /// One past the last index.
+        stop: Option<i64>,
+        /// The distance between two.
+        step: Option<i64>,
+    },
+}
+
+/// A node's name in a directive: `y`, `y.1` or `r.s`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ref {
+    /// The parts between the dots; at least one.
+    pub parts: Vec<Ident>,
+    /// Where.
+    pub span: Span,
+}
+
+impl Ref {
+    /// The whole name.
+    pub fn name(&self) -> String {
+        self.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".")
+    }
+}
+
+/// A shape as written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShapeText {
+    /// Whether `ne` stands before it: ggml's order, innermost first.
+    pub ne: bool,
+    /// The extents, in the order of the text.
+    pub axes: Vec<Axis>,
+    /// Where, with its brackets.
+    pub span: Span,
+}
+
+/// One axis of a shape.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// How many elements.
+    pub extent: u64,
+    /// The axis name.
+    pub name: Option<Ident>,
+    /// Where.
+    pub span: Span,
+}
+
+/// Whether a leaf trains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LeafRole {
+    /// `param`.
+    Param,
+    /// `const`.
+    Const,
+}
+
+/// `param NAME SHAPE? TYPE? = VALUE`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Leaf {
+    /// Whether it trains.
+    pub role: LeafRole,
+    /// Its name.
+    pub name: Ident,
+    /// Its shape, where it is written.
+    pub shape: Option<ShapeText>,
+    /// Its type, where it is written.
+    pub dtype: Option<Ident>,
+    /// Its value.
+    pub value: ExprId,
+}
+
+/// `fn NAME(a, b=1) { … return EXPR }`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Ident,
+    /// Its arguments.
+    pub formals: Vec<Formal>,
+    /// The comment after `{`.
+    pub open_comment: Option<Comment>,
+    /// Its lines; the last statement is the `return`.
+    pub body: Vec<Line>,
+}
+
+/// An argument of a `fn`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Formal {
+    /// Its name.
+    pub name: Ident,
+    /// What it is where the call leaves it out.
+    pub default: Option<ExprId>,
+}
+
+/// `NAME=number` in a directive.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setting {
+    /// The name before `=`.
+    pub name: Ident,
+    /// The number after it.
+    pub value: Number,
+}
+
+/// Which check a line asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Check {
+    /// `check fd`.
+    Fd(Vec<Setting>),
+    /// `check adjoint`.
+    Adjoint(Vec<Setting>),
+    /// `check formula LEAF = EXPR`.
+    Formula {
+        /// The leaf whose gradient is compared.
+        of: Ref,
+        /// What it should be.
+        value: ExprId,
+    },
+}
+
+/// A line that cannot be read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hole {
+    /// The text, as written.
+    pub text: String,
+    /// The name that the line seems to define: what reads it has no value, and is not a mistake.
+    pub defines: Option<Ident>,
+    /// Whether a bracket or a brace in it is never closed, so that its end was guessed.
+    pub unclosed: bool,
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Statement {
+    /// What it is.
+    pub kind: StatementKind,
+    /// Where, from its first to its last token.
+    pub span: Span,
+}
+
+/// What a statement is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StatementKind {
+    /// `rules NAME`.
+    Rules(Ident),
+    /// `param` or `const`.
+    Leaf(Leaf),
+    /// `accumulator NODE SHAPE? = VALUE`.
+    Accumulator {
+        /// The leaf or node whose gradient starts there.
+        of: Ref,
+        /// Its shape, where it is written.
+        shape: Option<ShapeText>,
+        /// Its value.
+        value: ExprId,
+    },
+    /// `NAME = EXPR`.
+    Assign {
+        /// The name.
+        name: Ident,
+        /// What it is.
+        value: ExprId,
+    },
+    /// `fn NAME(…) { … }`.
+    Function(Function),
+    /// `return EXPR`, the last statement of a `fn`.
+    Return(ExprId),
+    /// `backward NODE with VALUE`.
+    Backward {
+        /// The node where the walk begins.
+        of: Ref,
+        /// Its cotangent.
+        with: Option<ExprId>,
+    },
+    /// `check …`.
+    Check(Check),
+    /// `train NAME …`.
+    Train {
+        /// The method.
+        method: Ident,
+        /// Its settings.
+        settings: Vec<Setting>,
+    },
+    /// `layout NODE X Y`.
+    Layout {
+        /// The node that is pinned.
+        of: Ref,
+        /// To the right.
+        x: Number,
+        /// Downwards.
+        y: Number,
+    },
+    /// A line that cannot be read.
+    Hole(Hole),
+}
+
+/// One line of the document: a statement or a comment of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line {
+    /// Whether an empty line stands before it.
+    pub blank_before: bool,
+    /// What stands on it.
+    pub kind: LineKind,
+    /// Comments inside the brackets of a statement that takes several lines.
+    pub inner: Vec<Comment>,
+    /// The comment after the statement.
+    pub trailing: Option<Comment>,
+}
+
+/// What stands on a line.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LineKind {
+    /// A comment alone.
+    Comment(Comment),
+    /// A statement.
+    Statement(Statement),
+}
+
+impl Line {
+    /// The statement, where there is one.
+    pub const fn statement(&self) -> Option<&Statement> {
+        match &self.kind {
+            LineKind::Statement(statement) => Some(statement),
+            LineKind::Comment(_) => None,
+        }
+    }
+}
+
+/// What an id of another tree reads as.
+static NOWHERE: Expr = Expr { kind: ExprKind::Open, span: Span::new(0, 0) };
+
+/// A document.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Ast {
+    /// Its lines, in the order of the text.
+    pub lines: Vec<Line>,
+    /// The first comment.
+    pub title: Option<Comment>,
+    exprs: Vec<Expr>,
+    /// The whole text, where the end of a statement was guessed.
+    source: Option<String>,
+}
+
+impl Ast {
+    /// The expression behind an id of this tree.
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        self.exprs.get(id.index()).unwrap_or(&NOWHERE)
+    }
+
+    /// All expressions, parts before the whole.
+    pub fn exprs(&self) -> impl ExactSizeIterator<Item = (ExprId, &Expr)> {
+        self.exprs.iter().enumerate().map(|(ix, expr)| (ExprId(ix as u32), expr))
+    }
+
+    /// The statements of the document, in the order of the text; bodies are inside their `fn`.
+    pub fn statements(&self) -> impl Iterator<Item = &Statement> {
+        self.lines.iter().filter_map(Line::statement)
+    }
+
+    /// The first comment without its `#`.
+    pub fn title_text(&self) -> Option<&str> {
+        self.title.as_ref().map(|comment| comment.text.trim_start_matches('#').trim())
+    }
+
+    /// The statement that defines this name in the document.
+    pub fn definition(&self, name: &str) -> Option<&Statement> {
+        self.statements()
+            .find(|statement| statement.kind.defines().is_some_and(|id| id.text == name))
+    }
+
+    pub(super) fn titled(title: Option<Comment>) -> Self {
+        Self { title, ..Self::default() }
+    }
+
+    /// The whole text, where a bracket is never closed and the end of its line was guessed.
+    pub fn guessed(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// Adds the lines to the expressions; keeps the text where an end was guessed.
+    pub(super) fn finish(&mut self, lines: Vec<Line>, text: &str) {
+        self.lines = lines;
+        let guessed = |statement: &Statement| match &statement.kind {
+            StatementKind::Hole(hole) => hole.unclosed,
+            _ => false,
+        };
+        let any_guessed = self.statements().any(guessed);
+        self.source = any_guessed.then(|| text.to_owned());
+    }
+
+    pub(super) fn push(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        let id = ExprId(self.exprs.len() as u32);
+        self.exprs.push(Expr { kind, span });
+        id
+    }
+
+    pub(super) const fn n_exprs(&self) -> usize {
+        self.exprs.len()
+    }
+
+    /// Forgets the expressions of a line that turned out to be a hole.
+    pub(super) fn truncate(&mut self, n_exprs: usize) {
+        self.exprs.truncate(n_exprs);
+    }
+}
+
+impl StatementKind {
+    /// The name that the statement gives to the document.
+    pub const fn defines(&self) -> Option<&Ident> {
+        match self {
+            Self::Leaf(leaf) => Some(&leaf.name),
+            Self::Assign { name, .. } => Some(name),
+            Self::Function(function) => Some(&function.name),
+            Self::Hole(hole) => hole.defines.as_ref(),
+            Self::Rules(_)
+            | Self::Accumulator { .. }
+            | Self::Return(_)
+            | Self::Backward { .. }
+            | Self::Check(_)
+            | Self::Train { .. }
+            | Self::Layout { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,641 @@
+//! The canonical text of a syntax tree: one statement a line, one spelling, comments kept.
+//!
+//! It names no op: what an op, an argument or a prefix is called comes from a [`Spelling`].
+//! A hole stands as it was written.
+
+use std::collections::BTreeSet;
+use std::mem::{Discriminant, discriminant};
+
+use super::ast::{
+    Argument, Ast, Axis, Call, Check, Comment, Expr, ExprId, ExprKind, Formal, Function, Index,
+    IndexKind, Leaf, LeafRole, Line, LineKind, Ref, Setting, ShapeText, Statement, StatementKind,
+};
+use super::lex::Infix;
+use super::parse::parse;
+
+/// A line that is longer is broken inside its brackets, where it has any.
+const MAX_WIDTH: usize = 100;
+
+const INDENT: usize = 2;
+
+/// What things are called. Each answer must be its own answer: `op(op(x)) = op(x)`.
+pub trait Spelling {
+    /// The canonical name of an op.
+    fn op<'a>(&'a self, name: &'a str) -> &'a str;
+    /// The canonical name of an argument of the op with this canonical name.
+    fn argument<'a>(&'a self, op: &str, name: &'a str) -> &'a str;
+    /// Whether a call on this module name is the plain call.
+    fn drops(&self, prefix: &str) -> bool;
+}
+
+/// Every name as it was written.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct AsWritten;
+
+impl Spelling for AsWritten {
+    fn op<'a>(&'a self, name: &'a str) -> &'a str {
+        name
+    }
+
+    fn argument<'a>(&'a self, _op: &str, name: &'a str) -> &'a str {
+        name
+    }
+
+    fn drops(&self, _prefix: &str) -> bool {
+        false
+    }
+}
+
+/// The canonical form of a text, with every name as it was written.
+pub fn format(text: &str) -> String {
+    format_with(&parse(text).ast, &AsWritten)
+}
+
+/// The canonical text of a tree.
+///
+/// Where a bracket is never closed, the end of its line was guessed, and another layout could change
+/// the guess. The text then stays as it is unless its canonical form is read the same way.
+pub fn format_with(ast: &Ast, spelling: &dyn Spelling) -> String {
+    let out = print(ast, spelling);
+    let Some(source) = ast.guessed() else {
+        return out;
+    };
+    let again = parse(&out).ast;
+    let is_read_the_same = outline(ast) == outline(&again) && print(&again, spelling) == out;
+    if is_read_the_same { out } else { source.to_owned() }
+}
+
+/// What kind of statement stands where, and what the holes hold.
+fn outline(ast: &Ast) -> Vec<(Discriminant<StatementKind>, Option<&str>)> {
+    let is_pin = |kind: &StatementKind| matches!(kind, StatementKind::Layout { .. });
+    let mut kinds: Vec<_> = ast.statements().map(|statement| &statement.kind).collect();
+    kinds.sort_by_key(|kind| is_pin(kind));
+    kinds
+        .into_iter()
+        .map(|kind| match kind {
+            StatementKind::Hole(hole) => (discriminant(kind), Some(hole.text.as_str())),
+            _ => (discriminant(kind), kind.defines().map(|name| name.text.as_str())),
+        })
+        .collect()
+}
+
+fn print(ast: &Ast, spelling: &dyn Spelling) -> String {
+    let mut printer = Printer {
+        ast,
+        spelling,
+        own: own_names(ast),
+        widths: Vec::with_capacity(ast.exprs().len()),
+        out: String::new(),
+        line_start: 0,
+        comments: &[],
+        after_comment: false,
+    };
+    for (_, expr) in ast.exprs() {
+        let width = printer.flat_width(expr);
+        printer.widths.push(width);
+    }
+    let (lines, pins) = pins_last(ast);
+    printer.lines(&lines, 0);
+    for (ix, line) in pins.iter().enumerate() {
+        if ix == 0 && !printer.out.is_empty() {
+            printer.out.push('\n');
+        }
+        printer.line(line, 0);
+    }
+    printer.out
+}
+
+/// The lines without and with a pinned position; a comment right above one goes with it.
+fn pins_last(ast: &Ast) -> (Vec<&Line>, Vec<&Line>) {
+    let is_title = |line: &Line| match (&line.kind, &ast.title) {
+        (LineKind::Comment(comment), Some(title)) => comment.span == title.span,
+        _ => false,
+    };
+    let (mut others, mut pins, mut run) = (Vec::new(), Vec::new(), Vec::new());
+    for line in &ast.lines {
+        if line.blank_before {
+            others.append(&mut run);
+        }
+        match &line.kind {
+            LineKind::Comment(_) if !is_title(line) => run.push(line),
+            LineKind::Statement(Statement { kind: StatementKind::Layout { .. }, .. }) => {
+                pins.append(&mut run);
+                pins.push(line);
+            }
+            _ => {
+                others.append(&mut run);
+                others.push(line);
+            }
+        }
+    }
+    others.append(&mut run);
+    (others, pins)
+}
+
+/// All names that the document gives, inside its functions too.
+fn own_names(ast: &Ast) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for statement in ast.statements() {
+        names.extend(statement.kind.defines().map(|name| name.text.as_str()));
+        if let StatementKind::Function(function) = &statement.kind {
+            names.extend(function.formals.iter().map(|formal| formal.name.text.as_str()));
+            let body = function.body.iter().filter_map(Line::statement);
+            names.extend(body.filter_map(|s| s.kind.defines()).map(|name| name.text.as_str()));
+        }
+    }
+    names
+}
+
+/// How the parts of a bracket are laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// On one line.
+    Flat,
+    /// One part a line.
+    Broken,
+    /// As many parts a line as fit.
+    Filled,
+}
+
+#[derive(Clone, Copy)]
+enum Parts<'a> {
+    List(&'a [ExprId]),
+    Arguments(&'a str, &'a [Argument]),
+}
+
+impl Parts<'_> {
+    const fn len(self) -> usize {
+        match self {
+            Self::List(items) => items.len(),
+            Self::Arguments(_, arguments) => arguments.len(),
+        }
+    }
+
+    const fn close(self) -> &'static str {
+        match self {
+            Self::List(_) => "]",
+            Self::Arguments(..) => ")",
+        }
+    }
+}
+
+/// What is still to be written of an expression.
+enum Task<'a> {
+    Expr(ExprId),
+    Text(&'a str),
+    Index(&'a [Index]),
+    Open(Parts<'a>, &'a Expr),
+    Next { parts: Parts<'a>, mode: Mode, ix: usize, indent: usize, end: u32 },
+}
+
+struct Printer<'a> {
+    ast: &'a Ast,
+    spelling: &'a dyn Spelling,
+    own: BTreeSet<&'a str>,
+    /// The width of each expression on one line.
+    widths: Vec<usize>,
+    out: String,
+    line_start: usize,
+    /// The comments inside the statement that are not written yet.
+    comments: &'a [Comment],
+    after_comment: bool,
+}
+
+impl<'a> Printer<'a> {
+    fn lines(&mut self, lines: &[&'a Line], indent: usize) {
+        for (ix, line) in lines.iter().enumerate() {
+            if ix > 0 && line.blank_before {
+                self.out.push('\n');
+            }
+            self.line(line, indent);
+        }
+    }
+
+    fn line(&mut self, line: &'a Line, indent: usize) {
+        self.line_start = self.out.len();
+        self.pad(indent);
+        self.comments = &line.inner;
+        match &line.kind {
+            LineKind::Comment(comment) => self.out.push_str(&comment.text),
+            LineKind::Statement(statement) => self.statement(&statement.kind, indent),
+        }
+        self.trailing(line.trailing.as_ref());
+        self.out.push('\n');
+    }
+
+    fn trailing(&mut self, comment: Option<&Comment>) {
+        if let Some(comment) = comment {
+            self.out.push_str("  ");
+            self.out.push_str(&comment.text);
+        }
+    }
+
+    fn pad(&mut self, indent: usize) {
+        self.out.extend(std::iter::repeat_n(' ', indent));
+    }
+
+    fn new_line(&mut self, indent: usize) {
+        self.out.push('\n');
+        self.line_start = self.out.len();
+        self.after_comment = false;
+        self.pad(indent);
+    }
+
+    fn words(&mut self, words: &[&str]) {
+        for word in words {
+            self.out.push_str(word);
+        }
+    }
+
+    fn statement(&mut self, kind: &'a StatementKind, indent: usize) {
+        match kind {
+            StatementKind::Rules(name) => self.words(&["rules ", &name.text]),
+            StatementKind::Leaf(leaf) => self.leaf(leaf, indent),
+            StatementKind::Accumulator { of, shape, value } => {
+                self.words(&["accumulator ", &of.name()]);
+                self.shape(shape.as_ref());
+                self.out.push_str(" = ");
+                self.expr(*value, indent);
+            }
+            StatementKind::Assign { name, value } => {
+                self.words(&[&name.text, " = "]);
+                self.expr(*value, indent);
+            }
+            StatementKind::Function(function) => self.function(function, indent),
+            StatementKind::Return(value) => {
+                self.out.push_str("return ");
+                self.expr(*value, indent);
+            }
+            StatementKind::Backward { of, with } => {
+                self.words(&["backward ", &of.name()]);
+                if let Some(with) = with {
+                    self.out.push_str(" with ");
+                    self.expr(*with, indent);
+                }
+            }
+            StatementKind::Check(Check::Fd(settings)) => {
+                self.out.push_str("check fd");
+                self.settings(settings);
+            }
+            StatementKind::Check(Check::Adjoint(settings)) => {
+                self.out.push_str("check adjoint");
+                self.settings(settings);
+            }
+            StatementKind::Check(Check::Formula { of, value }) => {
+                self.words(&["check formula ", &of.name(), " = "]);
+                self.expr(*value, indent);
+            }
+            StatementKind::Train { method, settings } => {
+                self.words(&["train ", &method.text]);
+                self.settings(settings);
+            }
+            StatementKind::Layout { of, x, y } => {
+                self.words(&["layout ", &Ref::name(of), " ", &x.text, " ", &y.text]);
+            }
+            StatementKind::Hole(hole) => self.out.push_str(&hole.text),
+        }
+    }
+
+    fn leaf(&mut self, leaf: &'a Leaf, indent: usize) {
+        let role = match leaf.role {
+            LeafRole::Param => "param ",
+            LeafRole::Const => "const ",
+        };
+        self.words(&[role, &leaf.name.text]);
+        self.shape(leaf.shape.as_ref());
+        if let Some(dtype) = &leaf.dtype {
+            self.words(&[" ", &dtype.text]);
+        }
+        self.out.push_str(" = ");
+        self.expr(leaf.value, indent);
+    }
+
+    fn shape(&mut self, shape: Option<&ShapeText>) {
+        let Some(shape) = shape else {
+            return;
+        };
+        self.out.push_str(if shape.ne { " ne[" } else { " [" });
+        for (ix, Axis { extent, name, .. }) in shape.axes.iter().enumerate() {
+            self.out.push_str(if ix == 0 { "" } else { ", " });
+            self.out.push_str(&extent.to_string());
+            if let Some(name) = name {
+                self.words(&[" ", &name.text]);
+            }
+        }
+        self.out.push(']');
+    }
+
+    fn settings(&mut self, settings: &[Setting]) {
+        for Setting { name, value } in settings {
+            self.words(&[" ", &name.text, "=", &value.text]);
+        }
+    }
+
+    fn function(&mut self, function: &'a Function, indent: usize) {
+        self.words(&["fn ", &function.name.text, "("]);
+        for (ix, Formal { name, default }) in function.formals.iter().enumerate() {
+            self.words(&[if ix == 0 { "" } else { ", " }, &name.text]);
+            if let Some(default) = default {
+                self.out.push('=');
+                self.expr(*default, indent);
+            }
+        }
+        self.out.push_str(") {");
+        self.trailing(function.open_comment.as_ref());
+        self.out.push('\n');
+        let body: Vec<&Line> = function.body.iter().collect();
+        self.lines(&body, indent + INDENT);
+        self.pad(indent);
+        self.out.push('}');
+    }
+
+    /// What a call calls, and the receiver where it is not a dropped prefix.
+    fn called(&self, call: &'a Call, receiver: Option<ExprId>) -> (Option<ExprId>, &'a str) {
+        let receiver = receiver.filter(|&receiver| match &self.ast.expr(receiver).kind {
+            ExprKind::Name(name) => self.own.contains(name.as_str()) || !self.spelling.drops(name),
+            _ => true,
+        });
+        let name = call.name.text.as_str();
+        (receiver, if self.own.contains(name) { name } else { self.spelling.op(name) })
+    }
+
+    fn width(&self, id: ExprId) -> usize {
+        self.widths.get(id.index()).copied().unwrap_or(0)
+    }
+
+    fn parts_width(&self, parts: Parts<'_>) -> usize {
+        let inside: usize = match parts {
+            Parts::List(items) => items.iter().map(|&item| self.width(item)).sum(),
+            Parts::Arguments(op, arguments) => arguments
+                .iter()
+                .map(|Argument { name, value }| {
+                    let name = name.as_ref().map(|n| self.spelling.argument(op, &n.text));
+                    name.map_or(0, |name| name.len() + 1) + self.width(*value)
+                })
+                .sum(),
+        };
+        inside + 2 * parts.len().saturating_sub(1) + 2
+    }
+
+    /// The width on one line, from the widths of the parts.
+    fn flat_width(&self, expr: &'a Expr) -> usize {
+        match &expr.kind {
+            ExprKind::Number(number) => number.text.len(),
+            ExprKind::Inf | ExprKind::Nan => 3,
+            ExprKind::Bool(value) => bool_text(*value).len(),
+            ExprKind::Text(text) => text.len() + 2,
+            ExprKind::Name(name) => name.len(),
+            ExprKind::Open => 1,
+            ExprKind::Paren(inner) => self.width(*inner) + 2,
+            ExprKind::List(items) => self.parts_width(Parts::List(items)),
+            ExprKind::Prefix { operand, .. } => self.width(*operand) + 1,
+            ExprKind::Infix { sign, left, right, .. } => {
+                self.width(*left) + between(*sign).len() + self.width(*right)
+            }
+            ExprKind::Call(call) => self.call_width(call, None),
+            ExprKind::Method { receiver, call } => self.call_width(call, Some(*receiver)),
+            ExprKind::Transpose(receiver) => self.width(*receiver) + 2,
+            ExprKind::Index { receiver, items } => self.width(*receiver) + index_text(items).len(),
+        }
+    }
+
+    fn call_width(&self, call: &'a Call, receiver: Option<ExprId>) -> usize {
+        let (receiver, op) = self.called(call, receiver);
+        let arguments = self.parts_width(Parts::Arguments(op, &call.arguments));
+        let receiver = receiver.map_or(0, |receiver| self.width(receiver) + 1);
+        receiver + op.len() + usize::from(call.in_place) + arguments
+    }
+
+    fn expr(&mut self, id: ExprId, indent: usize) {
+        let ast = self.ast;
+        let mut tasks = vec![Task::Expr(id)];
+        // Where the lines of an open bracket are indented to; one entry for each that is broken.
+        let mut indents = vec![indent];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Text(text) => self.out.push_str(text),
+                Task::Index(items) => self.out.push_str(&index_text(items)),
+                Task::Expr(id) => self.push_expr(ast.expr(id), &mut tasks),
+                Task::Open(parts, expr) => {
+                    let span = expr.group().unwrap_or(expr.span);
+                    let from = self.comments.partition_point(|c| c.span.start < span.start);
+                    let inside = self.comments.get(from);
+                    let has_comment = inside.is_some_and(|c| c.span.start < span.end);
+                    let mode = self.mode(parts, has_comment);
+                    let indent = indents.last().copied().unwrap_or(0) + INDENT;
+                    if mode != Mode::Flat {
+                        indents.push(indent);
+                    }
+                    tasks.push(Task::Next { parts, mode, ix: 0, indent, end: span.end });
+                }
+                Task::Next { parts, mode, ix, indent, end } if ix == parts.len() => {
+                    if mode != Mode::Flat {
+                        self.flush(end, indent);
+                        self.new_line(indent - INDENT);
+                        indents.pop();
+                    }
+                    self.out.push_str(parts.close());
+                }
+                Task::Next { parts, mode, ix, indent, end } => {
+                    tasks.push(Task::Next { parts, mode, ix: ix + 1, indent, end });
+                    if mode != Mode::Flat {
+                        tasks.push(Task::Text(","));
+                    }
+                    let value = self.lead(parts, mode, ix, indent);
+                    tasks.extend(value.map(Task::Expr));
+                }
+            }
+        }
+    }
+
+    fn mode(&self, parts: Parts<'a>, has_comment: bool) -> Mode {
+        if has_comment {
+            return Mode::Broken;
+        }
+        let column = self.out.len() - self.line_start;
+        // The opening sign has been written.
+        let fits = column + self.parts_width(parts) <= MAX_WIDTH + 1;
+        match parts {
+            _ if fits || parts.len() == 0 => Mode::Flat,
+            Parts::Arguments(_, [_]) => Mode::Flat,
+            Parts::List(items) if items.iter().all(|&item| self.is_scalar(item)) => Mode::Filled,
+            Parts::Arguments(..) | Parts::List(_) => Mode::Broken,
+        }
+    }
+
+    fn is_scalar(&self, id: ExprId) -> bool {
+        let kind = &self.ast.expr(id).kind;
+        let kind = match kind {
+            ExprKind::Prefix { operand, .. } => &self.ast.expr(*operand).kind,
+            _ => kind,
+        };
+        matches!(
+            kind,
+            ExprKind::Number(_)
+                | ExprKind::Inf
+                | ExprKind::Nan
+                | ExprKind::Bool(_)
+                | ExprKind::Name(_)
+        )
+    }
+
+    /// What stands before part `ix` of a bracket, and the part.
+    fn lead(&mut self, parts: Parts<'a>, mode: Mode, ix: usize, indent: usize) -> Option<ExprId> {
+        let (name, value) = match parts {
+            Parts::List(items) => (None, *items.get(ix)?),
+            Parts::Arguments(op, arguments) => {
+                let Argument { name, value } = arguments.get(ix)?;
+                (name.as_ref().map(|name| (name, self.spelling.argument(op, &name.text))), *value)
+            }
+        };
+        let column = self.out.len() - self.line_start;
+        match mode {
+            Mode::Flat if ix == 0 => {}
+            Mode::Flat => self.out.push_str(", "),
+            Mode::Filled if ix > 0 && column + self.width(value) + 2 <= MAX_WIDTH => {
+                self.out.push(' ');
+            }
+            Mode::Filled => self.new_line(indent),
+            Mode::Broken => {
+                let start = name.map_or(self.ast.expr(value).span, |(name, _)| name.span).start;
+                self.flush(start, indent);
+                self.new_line(indent);
+            }
+        }
+        if let Some((_, name)) = name {
+            self.words(&[name, "="]);
+        }
+        Some(value)
+    }
+
+    /// Writes the comments that stand before a byte of the text.
+    fn flush(&mut self, place: u32, indent: usize) {
+        while let Some((comment, rest)) =
+            self.comments.split_first().filter(|(comment, _)| comment.span.start < place)
+        {
+            self.comments = rest;
+            if comment.own_line || self.after_comment {
+                self.new_line(indent);
+            } else {
+                self.out.push_str("  ");
+            }
+            self.out.push_str(&comment.text);
+            self.after_comment = true;
+        }
+    }
+
+    /// Writes an expression without parts; schedules the parts of any other, last one first.
+    fn push_expr(&mut self, expr: &'a Expr, tasks: &mut Vec<Task<'a>>) {
+        match &expr.kind {
+            ExprKind::Number(number) => self.out.push_str(&number.text),
+            ExprKind::Inf => self.out.push_str("inf"),
+            ExprKind::Nan => self.out.push_str("nan"),
+            ExprKind::Bool(value) => self.out.push_str(bool_text(*value)),
+            ExprKind::Text(text) => self.words(&["\"", text, "\""]),
+            ExprKind::Name(name) => self.out.push_str(name),
+            ExprKind::Open => self.out.push('?'),
+            ExprKind::Paren(inner) => {
+                self.out.push('(');
+                tasks.push(Task::Text(")"));
+                tasks.push(Task::Expr(*inner));
+            }
+            ExprKind::List(items) => {
+                self.out.push('[');
+                tasks.push(Task::Open(Parts::List(items), expr));
+            }
+            ExprKind::Prefix { sign, operand } => {
+                self.out.push_str(sign.as_str());
+                tasks.push(Task::Expr(*operand));
+            }
+            ExprKind::Infix { sign, left, right, .. } => {
+                tasks.push(Task::Expr(*right));
+                tasks.push(Task::Text(between(*sign)));
+                tasks.push(Task::Expr(*left));
+            }
+            ExprKind::Call(call) => self.push_call(expr, call, None, tasks),
+            ExprKind::Method { receiver, call } => {
+                self.push_call(expr, call, Some(*receiver), tasks);
+            }
+            ExprKind::Transpose(receiver) => {
+                tasks.push(Task::Text("T"));
+                tasks.push(Task::Text(self.dot(*receiver)));
+                tasks.push(Task::Expr(*receiver));
+            }
+            ExprKind::Index { receiver, items } => {
+                tasks.push(Task::Index(items));
+                tasks.push(Task::Expr(*receiver));
+            }
+        }
+    }
+
+    fn push_call(
+        &mut self,
+        expr: &'a Expr,
+        call: &'a Call,
+        receiver: Option<ExprId>,
+        tasks: &mut Vec<Task<'a>>,
+    ) {
+        let (receiver, op) = self.called(call, receiver);
+        tasks.push(Task::Open(Parts::Arguments(op, &call.arguments), expr));
+        tasks.push(Task::Text(if call.in_place { "!(" } else { "(" }));
+        tasks.push(Task::Text(op));
+        if let Some(receiver) = receiver {
+            tasks.push(Task::Text(self.dot(receiver)));
+            tasks.push(Task::Expr(receiver));
+        }
+    }
+
+    /// The dot after a receiver: a number would take it for its own.
+    fn dot(&self, receiver: ExprId) -> &'static str {
+        match self.ast.expr(receiver).kind {
+            ExprKind::Number(_) => " .",
+            _ => ".",
+        }
+    }
+}
+
+const fn bool_text(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+/// A sign with the blanks around it.
+const fn between(sign: Infix) -> &'static str {
+    match sign {
+        Infix::Plus => " + ",
+        Infix::Minus => " - ",
+        Infix::Star => " * ",
+        Infix::Slash => " / ",
+        Infix::At => " @ ",
+        Infix::Caret => "^",
+        Infix::Less => " < ",
+        Infix::LessEqual => " <= ",
+        Infix::Greater => " > ",
+        Infix::GreaterEqual => " >= ",
+        Infix::Equal => " == ",
+        Infix::NotEqual => " != ",
+    }
+}
+
+fn index_text(items: &[Index]) -> String {
+    let mut text = String::from("[");
+    for (ix, item) in items.iter().enumerate() {
+        text.push_str(if ix == 0 { "" } else { ", " });
+        match item.kind {
+            IndexKind::NewAxis => text.push('_'),
+            IndexKind::Rest => text.push_str("..."),
+            IndexKind::At(at) => text.push_str(&at.to_string()),
+            IndexKind::Slice { start, stop, step } => {
+                let int = |int: Option<i64>| int.map_or_else(String::new, |int| int.to_string());
+                text.push_str(&int(start));
+                text.push(':');
+                text.push_str(&int(stop));
+                if step.is_some() {
+                    text.push(':');
+                    text.push_str(&int(step));
+                }
+            }
+        }
+    }
+    text.push(']');
+    text
+}
