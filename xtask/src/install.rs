@@ -26,6 +26,6 @@ pub(crate) fn install(packages: &[&str], purpose: &str) -> Result<()> {
     update?;
     run(Command::new("apt-get")
         .env("DEBIAN_FRONTEND", "noninteractive")
-        .args(["install", "-qq", "--yes", "--no-install-recommends"])
+        .args(["install", "-qq", "--yes", "--no-install-recommends", "-o", "Dpkg::Use-Pty=0"])
         .args(packages))
 }
