@@ -22,33 +22,55 @@ pub struct Values<T> {
     slots: Vec<Slot<T>>,
     /// Values that replace a leaf's own: what training or a check has put there.
     given: Vec<Option<Vec<T>>>,
+    /// Leaves whose storage some node writes over: they start afresh at every evaluation.
+    written: Vec<bool>,
 }
 
 impl<T: Lane> Values<T> {
     /// No values yet.
     pub fn new() -> Self {
-        Self { slots: Vec::new(), given: Vec::new() }
+        Self { slots: Vec::new(), given: Vec::new(), written: Vec::new() }
     }
 
     /// Gives a leaf other values than its own, from the next evaluation on.
     pub fn give(&mut self, leaf: NodeId, values: Vec<T>) {
-        if self.given.len() <= leaf.index() {
-            self.given.resize(leaf.index() + 1, None);
+        let ix = leaf.index();
+        if self.given.len() <= ix {
+            self.given.resize(ix + 1, None);
         }
-        if let Some(slot) = self.given.get_mut(leaf.index()) {
-            *slot = Some(values);
+        if self.slots.len() <= ix {
+            self.slots.resize_with(ix + 1, Slot::default);
+        }
+        if let (Some(given), Some(slot)) = (self.given.get_mut(ix), self.slots.get_mut(ix)) {
+            *slot = Slot::Real(values.clone());
+            *given = Some(values);
         }
     }
 
-    /// What a leaf was given, to change it in place.
-    pub fn given_mut(&mut self, leaf: NodeId) -> Option<&mut [T]> {
-        self.given.get_mut(leaf.index())?.as_deref_mut()
+    /// Changes one element of what a leaf was given.
+    pub fn give_element(&mut self, leaf: NodeId, element: usize, value: T) {
+        if let Some(x) = self.given.get_mut(leaf.index()).and_then(Option::as_mut).and_then(|v| v.get_mut(element)) {
+            *x = value;
+        }
+        if let Some(Slot::Real(slot)) = self.slots.get_mut(leaf.index())
+            && let Some(x) = slot.get_mut(element)
+        {
+            *x = value;
+        }
     }
 
     /// Evaluates the nodes of a range, in order. Their sources must have values already.
     pub fn eval(&mut self, graph: &Graph, range: std::ops::Range<usize>) {
         if self.slots.len() < graph.len() {
             self.slots.resize_with(graph.len(), Slot::default);
+        }
+        for (id, node) in graph.prefix(graph.len()).skip(self.written.len()) {
+            self.written.push(false);
+            if node.flags.in_place
+                && let Some(flag) = self.written.get_mut(graph.storage(id).root.index())
+            {
+                *flag = true;
+            }
         }
         for ix in range {
             if let Some(id) = NodeId::at(ix)
@@ -86,6 +108,10 @@ impl<T: Lane> Values<T> {
         let len = node.ty.shape.n_elements() as usize;
         let (op, src, params) = match &node.kind {
             NodeKind::Leaf(init) => {
+                let kept = !matches!(self.slots.get(id.index()), None | Some(Slot::Empty));
+                if kept && !self.written.get(id.index()).copied().unwrap_or(false) {
+                    return;
+                }
                 let slot = match self.given.get(id.index()) {
                     Some(Some(values)) => Slot::Real(values.clone()),
                     _ if node.ty.dtype == DType::I32 => {

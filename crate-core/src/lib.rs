@@ -26,4 +26,8 @@ pub mod autodiff;
 pub mod forward;
 pub mod lang;
 
+pub mod check;
 pub mod contract;
+pub mod train;
+
+pub mod report;

@@ -69,10 +69,17 @@ op_table! {
     permute => Permute,
     slice => Slice,
     slice_back => SliceBack,
+    stack => Stack,
     view => ViewOf,
     cpy => Cpy,
     stop_gradient => StopGradient,
 }
+
+/// The row that stops a gradient, for fixes that offer it.
+pub const STOP: OpKind = OpKind::StopGradient;
+
+/// The row that adds everything up, for fixes that make a loss of one number.
+pub const TOTAL: OpKind = OpKind::Sum;
 
 /// The row that this name, or one of its other spellings, stands for.
 pub fn by_name(name: &str) -> Option<OpKind> {

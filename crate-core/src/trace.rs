@@ -62,8 +62,6 @@ pub enum Author {
 pub enum Accum {
     /// Added.
     Add,
-    /// Subtracted.
-    Sub,
     /// Repeated to the source's shape and added. Upstream can add only one number to what is there.
     Add1,
 }
@@ -164,40 +162,48 @@ pub struct Frame {
     pub end: Option<End>,
 }
 
-/// Folds the first `step` events; total for any `step`.
-pub fn frame(events: &[Event], n_forward: usize, step: usize) -> Frame {
-    let mut f = Frame {
-        marks: vec![Mark::Unknown; n_forward],
-        grads: vec![None; n_forward],
-        ..Frame::default()
-    };
-    fn set<T>(slots: &mut [T], node: NodeId, value: T) {
-        if let Some(slot) = slots.get_mut(node.index()) {
-            *slot = value;
-        }
+impl Frame {
+    /// The state before any event.
+    pub fn new(n_forward: usize) -> Self {
+        Self { marks: vec![Mark::Unknown; n_forward], grads: vec![None; n_forward], ..Self::default() }
     }
-    for event in events.iter().take(step) {
+
+    /// The state after one more event.
+    pub fn apply(&mut self, event: &Event) {
+        fn set<T>(slots: &mut [T], node: NodeId, value: T) {
+            if let Some(slot) = slots.get_mut(node.index()) {
+                *slot = value;
+            }
+        }
         match *event {
             Event::Shaped { node } => {
-                f.n_shaped = node.index() + 1;
-                f.n_nodes = f.n_nodes.max(node.index() + 1);
+                self.n_shaped = node.index() + 1;
+                self.n_nodes = self.n_nodes.max(node.index() + 1);
             }
-            Event::Evaluated { node } => f.n_evaluated = node.index() + 1,
-            Event::Marked { node, why } => set(&mut f.marks, node, Mark::Needed(why)),
-            Event::Skipped { node, why } => set(&mut f.marks, node, Mark::Skipped(why)),
+            Event::Evaluated { node } => self.n_evaluated = node.index() + 1,
+            Event::Marked { node, why } => set(&mut self.marks, node, Mark::Needed(why)),
+            Event::Skipped { node, why } => set(&mut self.marks, node, Mark::Skipped(why)),
             Event::Supplied { node, grad } | Event::Seeded { node, grad } => {
-                set(&mut f.grads, node, Some(grad));
+                set(&mut self.grads, node, Some(grad));
             }
-            Event::Entered { node, .. } => f.inside = Some(node),
-            Event::Emitted { node, .. } => f.n_nodes = f.n_nodes.max(node.index() + 1),
-            Event::Contributed { into, after, .. } => set(&mut f.grads, into, Some(after)),
-            Event::Left { .. } => f.inside = None,
+            Event::Entered { node, .. } => self.inside = Some(node),
+            Event::Emitted { node, .. } => self.n_nodes = self.n_nodes.max(node.index() + 1),
+            Event::Contributed { into, after, .. } => set(&mut self.grads, into, Some(after)),
+            Event::Left { .. } => self.inside = None,
             Event::Folded { .. } | Event::Flagged(_) => {}
-            Event::Refused(ix) => f.end = Some(End::Refused(ix)),
-            Event::Finished => f.end = Some(End::Finished),
+            Event::Refused(ix) => self.end = Some(End::Refused(ix)),
+            Event::Finished => self.end = Some(End::Finished),
         }
     }
-    f
+}
+
+/// Folds the first `step` events; total for any `step`.
+pub fn frame(events: &[Event], n_forward: usize, step: usize) -> Frame {
+    let mut frame = Frame::new(n_forward);
+    for event in events.iter().take(step) {
+        frame.apply(event);
+    }
+    frame
 }
 
 impl Trace {

@@ -1,5 +1,6 @@
 //! The only functions that fold a contribution, check its shape and join it to a gradient.
-//! They use `add`, `sub`, `neg` and `repeat` to join, `repeat_back` or `sum` and `reshape` to fold, as ggml does.
+//! They use `add` and `repeat` to join, `repeat_back` or `sum` and `reshape` to fold, as ggml does; a sign is the
+//! rule's own business.
 
 use super::Build;
 use crate::graph::{NodeId, Value};
@@ -89,12 +90,9 @@ impl Build<'_> {
         if got != expected {
             return Err(Reason::GradShape { expected, got });
         }
-        let mut emit = Emit { sink: self };
-        match (via, before) {
-            (Accum::Sub, None) => emit.op(OpKind::Neg, &[value]),
-            (Accum::Sub, Some(before)) => emit.op(OpKind::Sub, &[before, value]),
-            (_, None) => Ok(value),
-            (_, Some(before)) => emit.op(OpKind::Add, &[before, value]),
+        match before {
+            None => Ok(value),
+            Some(before) => self.accumulate_onto(into, value, before),
         }
     }
 

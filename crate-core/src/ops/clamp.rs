@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, Operand,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, Operand,
     ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
 };
 use crate::graph::Params;
@@ -36,6 +36,20 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's backward switch has no CLAMP case"),
         cite: "ggml.c:7102, default case of the backward switch",
+        mends: &[
+            Mend {
+                text: "relu({0} - {min}) + {min}",
+                replaces: None,
+                without: &["max"],
+                note: "RELU has a backward; the value is the same.",
+            },
+            Mend {
+                text: "{max} - relu({max} - {0})",
+                replaces: None,
+                without: &["min"],
+                note: "RELU has a backward; the value is the same.",
+            },
+        ],
     }],
     check: Check {
         samples: &[

@@ -467,6 +467,20 @@ pub struct Differs {
     pub how: How,
     /// Where that engine's source says so.
     pub cite: &'static str,
+    /// Other graphs that mean the same and can be built there.
+    pub mends: &'static [Mend],
+}
+
+/// A rewriting of a node that is refused into one that is not.
+pub struct Mend {
+    /// The text that replaces `replaces`: `{0}` and `{1}` are the operands' texts, `{min}` an attribute's value.
+    pub text: &'static str,
+    /// The operand to replace; the whole node where there is none.
+    pub replaces: Option<usize>,
+    /// Attributes that must have been left out.
+    pub without: &'static [&'static str],
+    /// What it does, one sentence.
+    pub note: &'static str,
 }
 
 /// The ways a row can differ.
@@ -606,11 +620,6 @@ pub fn one(value: NodeId) -> Result<Contributions, Reason> {
 /// A contribution that is added, and folded where the source was stretched.
 pub const fn folded(src: usize, value: NodeId) -> Contribution {
     Contribution { src, via: Accum::Add, value, fold: true }
-}
-
-/// A contribution that is subtracted, and folded where the source was stretched.
-pub const fn folded_sub(src: usize, value: NodeId) -> Contribution {
-    Contribution { src, via: Accum::Sub, value, fold: true }
 }
 
 /// The result has the type of the first source, as f32.

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Emit, Site, elementwise, folded, folded_sub, Differs, How, forward, Contributions, Read
+    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Emit, Site, elementwise, folded, Differs, How, Mend, forward, Contributions, Read
 };
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -30,6 +30,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::Unfolded(&[1]),
         cite: "ggml.c:6718, DIV case of the backward switch",
+        mends: &[Mend {
+            text: "repeat({1}, {0})",
+            replaces: Some(1),
+            without: &[],
+            note: "REPEAT has a rule that sums.",
+        }],
     }],
     check: Check {
         samples: &["param a [2,3] = rand(seed=1, lo=0.5, hi=2)\nparam b [2,3] = rand(seed=2, lo=0.5, hi=2)\ny = a / b", "param a [2,3] = rand(seed=3, lo=0.5, hi=2)\nparam b [2,1] = rand(seed=4, lo=0.5, hi=2)\ny = a / b", "param a [2,3] = rand(seed=5, lo=0.5, hi=2)\nparam b [3] = rand(seed=6, lo=0.5, hi=2)\ny = a / b"],
@@ -49,7 +55,8 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     }
     if site.wants(1) {
         let slope = emit.op(OpKind::Div, &[site.node, site.src(1)])?;
-        out.push(folded_sub(1, emit.op(OpKind::Mul, &[site.grad, slope])?));
+        let product = emit.op(OpKind::Mul, &[site.grad, slope])?;
+        out.push(folded(1, emit.op(OpKind::Neg, &[product])?));
     }
     Ok(out)
 }

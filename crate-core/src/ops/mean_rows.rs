@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, ShapeCx, Site, Storage, forward,
-    shape_value, one, Contribution, Differs, How,
+    shape_value, one, Contribution, Differs, How, Mend,
 };
 use super::reduce;
 use crate::graph::Value;
@@ -33,6 +33,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::Rule(upstream),
         cite: "ggml.c:6762, MEAN case of the backward switch: joins through ADD1, which takes one number",
+        mends: &[Mend {
+            text: "mean_rows({0} + 0)",
+            replaces: None,
+            without: &[],
+            note: "The sum is a node of its own, whose gradient is still empty.",
+        }],
     }],
     check: Check {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = mean_rows(x)"],

@@ -1,9 +1,12 @@
 //! `sub`, elementwise with broadcast: d(a - b) = g, -g. Mirrors ggml.c, SUB; upstream does not fold the second (B1).
 
+use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Differs, How, elementwise, folded, folded_sub, forward
+    Contributions, Emit, Site,
+    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Differs, How, Mend, elementwise, folded, forward
 };
 use crate::math::Real;
+use crate::refusal::Reason;
 use crate::rules::RuleSet;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -23,14 +26,17 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("−g", &[]),
     ],
     forward: forward!(value),
-    backward: Backward::Rule(|_, site| {
-        let send = |s| if s == 0 { folded(s, site.grad) } else { folded_sub(s, site.grad) };
-        Ok([0, 1].into_iter().filter(|s| site.wants(*s)).map(send).collect())
-    }),
+    backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,
         how: How::Unfolded(&[1]),
         cite: "ggml.c:6698, SUB case of the backward switch",
+        mends: &[Mend {
+            text: "repeat({1}, {0})",
+            replaces: Some(1),
+            without: &[],
+            note: "REPEAT has a rule that sums.",
+        }],
     }],
     check: Check {
         samples: &["param a [2,3] = rand(seed=1, lo=0.5, hi=2)\nparam b [2,3] = rand(seed=2, lo=0.5, hi=2)\ny = a - b", "param a [2,3] = rand(seed=3, lo=0.5, hi=2)\nparam b [2,1] = rand(seed=4, lo=0.5, hi=2)\ny = a - b", "param a [2,3] = rand(seed=5, lo=0.5, hi=2)\nparam b [3] = rand(seed=6, lo=0.5, hi=2)\ny = a - b"],
@@ -41,4 +47,15 @@ pub(super) const DEF: OpDef = OpDef {
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     cx.zip(|a, b| a - b);
+}
+
+fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    let mut out = Vec::with_capacity(2);
+    if site.wants(0) {
+        out.push(folded(0, site.grad));
+    }
+    if site.wants(1) {
+        out.push(folded(1, emit.op(OpKind::Neg, &[site.grad])?));
+    }
+    Ok(out)
 }
