@@ -5,7 +5,6 @@ use crate::forward::Values;
 use crate::graph::{Graph, NodeId};
 use crate::kernels;
 use crate::math;
-use crate::tensor::DType;
 use crate::trace::Trace;
 
 /// Relative tolerance of a verdict: the square of the cube root of the machine epsilon is 4e-11, and a central
@@ -194,34 +193,40 @@ pub fn relative_error(a: f64, b: f64) -> f64 {
     if gap <= 1e-12 { 0.0 } else { gap / a.abs().max(b.abs()) }
 }
 
-/// How many numbers of the type lie between two numbers; 0 for equal ones, the largest count where either is NaN.
-pub fn ulps(dtype: DType, a: f64, b: f64) -> u64 {
+/// How many f32 numbers apart two numbers are once rounded; the largest count where either is NaN.
+pub fn ulps_f32(a: f64, b: f64) -> u64 {
+    let place = |x: f64| ordered(u64::from((x as f32).to_bits()), 31);
+    apart(a, b, place)
+}
+
+/// How many f64 numbers apart two numbers are; the largest count where either is NaN.
+pub fn ulps_f64(a: f64, b: f64) -> u64 {
+    apart(a, b, |x| ordered(x.to_bits(), 63))
+}
+
+fn apart(a: f64, b: f64, place: impl Fn(f64) -> i128) -> u64 {
     if a.is_nan() || b.is_nan() {
         return u64::MAX;
     }
-    // Bits of floats, mapped so that neighbours differ by one across zero as well.
-    fn ordered(bits: u64, sign: u32) -> i128 {
-        let magnitude = i128::from(bits & !(1 << sign));
-        if bits >> sign == 1 { -magnitude } else { magnitude }
-    }
-    let place = |x: f64| match dtype {
-        DType::F32 => ordered(u64::from((x as f32).to_bits()), 31),
-        _ => ordered(x.to_bits(), 63),
-    };
     u64::try_from((place(a) - place(b)).unsigned_abs()).unwrap_or(u64::MAX)
+}
+
+/// Bits of a float, mapped so that neighbours differ by one across zero as well.
+fn ordered(bits: u64, sign: u32) -> i128 {
+    let magnitude = i128::from(bits & !(1 << sign));
+    if bits >> sign == 1 { -magnitude } else { magnitude }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ulps;
-    use crate::tensor::DType;
+    use super::{ulps_f32, ulps_f64};
 
     #[test]
     fn neighbours_are_one_apart_even_across_zero() {
         let next = f64::from(f32::from_bits(1.0f32.to_bits() + 1));
-        assert_eq!(ulps(DType::F32, 1.0, next), 1);
-        assert_eq!(ulps(DType::F32, 0.0, -0.0), 0);
-        assert_eq!(ulps(DType::F32, f64::from(f32::from_bits(1)), -f64::from(f32::from_bits(1))), 2);
-        assert_eq!(ulps(DType::F32, f64::NAN, 1.0), u64::MAX);
+        assert_eq!(ulps_f32(1.0, next), 1);
+        assert_eq!(ulps_f32(0.0, -0.0), 0);
+        assert_eq!(ulps_f64(f64::from_bits(1), -f64::from_bits(1)), 2);
+        assert_eq!(ulps_f64(f64::NAN, 1.0), u64::MAX);
     }
 }

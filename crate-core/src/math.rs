@@ -44,10 +44,36 @@ pub trait Real:
     fn ln(self) -> Self;
     /// x^y.
     fn pow(self, y: Self) -> Self;
+    /// e^x - 1, accurate near 0.
+    fn exp_m1(self) -> Self;
+    /// ln(1 + x), accurate near 0.
+    fn ln_1p(self) -> Self;
+    /// Sine.
+    fn sin(self) -> Self;
+    /// Cosine.
+    fn cos(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// The error function.
+    fn erf(self) -> Self;
+    /// Largest whole number that is not above.
+    fn floor(self) -> Self;
+    /// Smallest whole number that is not below.
+    fn ceil(self) -> Self;
+    /// Nearest whole number, halves away from zero.
+    fn round(self) -> Self;
+    /// The whole part.
+    fn trunc(self) -> Self;
+    /// 1/(1 + e^-x), without overflow on either side.
+    fn sigmoid(self) -> Self {
+        let e = (-self.abs()).exp();
+        let small = e / (Self::ONE + e);
+        if self < Self::ZERO { small } else { Self::ONE / (Self::ONE + e) }
+    }
 }
 
 macro_rules! real {
-    ($t:ty, $exp:ident, $log:ident, $pow:ident) => {
+    ($t:ty, $exp:ident, $log:ident, $pow:ident, $expm1:ident, $log1p:ident, $sin:ident, $cos:ident, $tanh:ident, $erf:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -79,12 +105,42 @@ macro_rules! real {
             fn pow(self, y: Self) -> Self {
                 libm::$pow(self, y)
             }
+            fn exp_m1(self) -> Self {
+                libm::$expm1(self)
+            }
+            fn ln_1p(self) -> Self {
+                libm::$log1p(self)
+            }
+            fn sin(self) -> Self {
+                libm::$sin(self)
+            }
+            fn cos(self) -> Self {
+                libm::$cos(self)
+            }
+            fn tanh(self) -> Self {
+                libm::$tanh(self)
+            }
+            fn erf(self) -> Self {
+                libm::$erf(self)
+            }
+            fn floor(self) -> Self {
+                <$t>::floor(self)
+            }
+            fn ceil(self) -> Self {
+                <$t>::ceil(self)
+            }
+            fn round(self) -> Self {
+                <$t>::round(self)
+            }
+            fn trunc(self) -> Self {
+                <$t>::trunc(self)
+            }
         }
     };
 }
 
-real!(f32, expf, logf, powf);
-real!(f64, exp, log, pow);
+real!(f32, expf, logf, powf, expm1f, log1pf, sinf, cosf, tanhf, erff);
+real!(f64, exp, log, pow, expm1, log1p, sin, cos, tanh, erf);
 
 /// Cosine in f64, for generators.
 pub fn cos(x: f64) -> f64 {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 //TMP mod build;
 //TMP mod findings;
 //TMP mod jobs;
+//TMP pub mod json;
 //TMP mod ticks;
 //TMP mod words;
 
@@ -351,6 +352,8 @@ pub struct CheckRow {
     pub formula: Option<f64>,
     /// Autodiff against the closed form, in units of the last place.
     pub ulp: Option<u64>,
+    /// Symmetric relative error of the finite difference.
+    pub fd_error: f64,
     /// Symmetric relative error of whichever check is worse.
     pub error: f64,
     /// The verdict over all checks of the entry.

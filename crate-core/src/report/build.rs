@@ -9,9 +9,10 @@ use crate::construct::Budget;
 use crate::contract;
 use crate::forward::Values;
 use crate::graph::{Graph, Node, NodeId, NodeKind};
+use crate::lang::lower::CheckKind;
 use crate::lang::{self, Lowered, Parsed};
 use crate::ops::def::Operand;
-use crate::refusal::{Finding, Hazard, HazardKind};
+use crate::refusal::{Code, Finding, Hazard, HazardKind, Severity};
 use crate::rules::RuleSet;
 use crate::trace::{Author, Mark, Trace};
 
@@ -31,6 +32,15 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
 }
 
+impl Analysis {
+    /// Whether some line could not be read: the text is at fault, not the graph.
+    pub fn unreadable(&self) -> bool {
+        let text = |code: Code| code <= Code::BadFile;
+        let mut all = self.parsed.diagnostics.iter().chain(&self.lowered.diagnostics);
+        all.any(|d| d.severity == Severity::Error && text(d.code))
+    }
+}
+
 /// Runs everything over a text but its checks and its training. Total: whatever the text holds, there is a report.
 pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     let parsed = lang::parse(text);
@@ -38,8 +48,8 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     let wants_gradients = lowered.loss.is_some() || !lowered.checks.is_empty() || lowered.train.is_some();
     let request = Request {
         loss: lowered.loss,
-        cotangent: lowered.cotangent.clone(),
-        accumulators: lowered.accumulators.clone(),
+        cotangent: lowered.backward.as_ref().and_then(|b| b.with.clone()),
+        accumulators: lowered.accumulators.iter().map(|(id, given, _)| (*id, given.clone())).collect(),
         rules: lowered.rules,
         budget: *budget,
     };
@@ -122,7 +132,7 @@ fn report(
     let read = |id: NodeId| values.read_f64(graph, id);
     let telling = Telling { trace, rules, names: &names, formulas: &formulas, values: &read };
     let last = trace.frame(trace.events.len());
-    let node_span = |id: NodeId| lowered.map.node(id);
+    let node_span = |id: NodeId| lowered.map.span(id);
     let operand_span = |id: NodeId, ix: usize| lowered.map.operand(id, ix);
     let scene = Scene {
         text,
@@ -161,8 +171,11 @@ fn report(
             .checks
             .iter()
             .map(|c| CheckLine {
-                kind: c.kind.name().to_owned(),
-                leaf: c.leaf().map(&name).unwrap_or_default(),
+                kind: kind_name(&c.kind).to_owned(),
+                leaf: match &c.kind {
+                    CheckKind::Formula(f) => name(f.of),
+                    CheckKind::Fd | CheckKind::Adjoint => String::new(),
+                },
                 span: (c.span.start, c.span.end),
             })
             .collect(),
@@ -172,6 +185,15 @@ fn report(
             lr: t.optimizer.lr(),
             span: (t.span.start, t.span.end),
         }),
+    }
+}
+
+/// The word for a kind of check.
+pub(super) const fn kind_name(kind: &CheckKind) -> &'static str {
+    match kind {
+        CheckKind::Fd => "fd",
+        CheckKind::Adjoint => "adjoint",
+        CheckKind::Formula(_) => "formula",
     }
 }
 
@@ -285,7 +307,7 @@ fn node_row(
                 .collect(),
             _ => Vec::new(),
         },
-        span: rows.lowered.map.node(id).map(|s| (s.start, s.end)),
+        span: rows.lowered.map.span(id).map(|s| (s.start, s.end)),
         src_spans: (0..node.src().len())
             .map(|k| rows.lowered.map.operand(id, k).map(|s| (s.start, s.end)))
             .collect(),

@@ -9,7 +9,7 @@ use crate::ops::def::{Differs, How, Mend};
 use crate::ops::{self, OpKind};
 use crate::refusal::{Finding, Reason, Severity};
 use crate::rules::{Broadcast, RuleSet};
-use crate::tensor::{DType, Shape};
+use crate::tensor::Shape;
 
 /// What the words and fixes are made from.
 pub(super) struct Scene<'a> {
@@ -267,7 +267,7 @@ impl Scene<'_> {
         let specs = op.def().params;
         let value = |name: &str| {
             let ix = specs.iter().position(|p| p.name == name)?;
-            params.num(ix).filter(|x| x.is_finite()).map(|x| number(x, DType::F64).replace('−', "-"))
+            params.num(ix).filter(|x| x.is_finite()).map(|x| number(x).replace('−', "-"))
         };
         if mend.without.iter().any(|p| value(p).is_some()) {
             return None;

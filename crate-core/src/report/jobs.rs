@@ -1,10 +1,10 @@
 //! The jobs that come after an analysis: checks, an entry at a time, and training, a step at a time.
 
+use super::json::Moved;
 use super::{Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainStep, Verdict};
-use crate::check::{self, Entry, Finite, TOLERANCE, relative_error, ulps};
+use crate::check::{self, Entry, Finite, TOLERANCE, relative_error, ulps_f32, ulps_f64};
 use crate::graph::NodeId;
-use crate::lang::{self, CheckKind, Tensor};
-use crate::tensor::DType;
+use crate::lang::lower::CheckKind;
 use crate::train::{Optimizer, Trainer};
 
 /// What a closed form says of a leaf's gradient.
@@ -17,7 +17,7 @@ impl Analysis {
         if self.lowered.checks.is_empty() {
             return None;
         }
-        let fd = self.lowered.checks.iter().any(|c| !matches!(c.kind, CheckKind::Formula { .. }));
+        let fd = self.lowered.checks.iter().any(|c| !matches!(c.kind, CheckKind::Formula(_)));
         let mut values = crate::forward::Values::<f64>::new();
         values.eval(&self.trace.graph, 0..self.trace.n_forward);
         let (closed, refused) = self.closed_forms(&|id| values.read_f64(&self.trace.graph, id));
@@ -55,20 +55,17 @@ impl Analysis {
         let mut out = Vec::new();
         let mut refused = String::new();
         for line in &self.lowered.checks {
-            let CheckKind::Formula { leaf, expr } = line.kind else { continue };
-            let read = |id: NodeId| Tensor { shape: self.trace.graph.node(id).ty.shape, values: value(id) };
-            match lang::evaluate_formula(&self.parsed.ast, expr, &self.lowered, &read) {
-                Ok(t) if t.values.len() == self.trace.graph.node(leaf).ty.shape.n_elements() as usize => {
-                    out.push((leaf, t.values));
-                }
-                Ok(t) => {
-                    refused = format!(
-                        "The formula has shape {}, and the gradient has shape {}.",
-                        t.shape,
-                        self.trace.graph.node(leaf).ty.shape
-                    );
-                }
-                Err(d) => refused = d.message,
+            let CheckKind::Formula(formula) = &line.kind else { continue };
+            let mut values = crate::forward::Values::<f64>::new();
+            for (leaf, of) in &formula.inputs {
+                values.give(*leaf, value(*of));
+            }
+            values.eval(&formula.graph, 0..formula.graph.len());
+            let (got, want) = (formula.graph.node(formula.value).ty.shape, self.trace.graph.node(formula.of).ty.shape);
+            if got.same_extents(&want) {
+                out.push((formula.of, values.read_f64(&formula.graph, formula.value)));
+            } else {
+                refused = format!("The formula has shape {got}, and the gradient has shape {want}.");
             }
         }
         (out, refused)
@@ -125,7 +122,8 @@ impl Checking<'_> {
             right: shown(e.right),
             h: shown(e.h),
             formula,
-            ulp: formula.map(|f| ulps(DType::F32, e.autodiff, f)),
+            ulp: formula.map(|f| ulps_f64(e.autodiff, f)),
+            fd_error: e.error,
             error,
             verdict,
         }
@@ -145,6 +143,14 @@ impl Training<'_> {
     /// How many steps the text asks for.
     pub const fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// The leaves as the last step left them, with the loss before it.
+    pub fn moved(&self) -> Option<Moved> {
+        let graph = &self.analysis.trace.graph;
+        let named = |id: NodeId| graph.node(id).name.as_deref().unwrap_or_default().to_owned();
+        let leaves = self.trainer.leaves.iter().map(|m| (named(m.leaf), m.now.clone())).collect();
+        Some(Moved { loss: self.report.losses.last().copied()?, leaves })
     }
 
     /// Takes one step. False when the run has ended.
@@ -201,7 +207,7 @@ impl Training<'_> {
                     shape: graph.node(m.leaf).ty.shape.dims().to_vec(),
                     before: wide(&m.before),
                     grad: wide(&m.grad),
-                    ulp: target.iter().zip(&after).map(|(t, a)| ulps(DType::F32, *t, *a)).collect(),
+                    ulp: target.iter().zip(&after).map(|(t, a)| ulps_f32(*t, *a)).collect(),
                     closed: target,
                     after,
                 }

@@ -5,7 +5,6 @@ use crate::graph::{Graph, Init, Node, NodeId, NodeKind, Value};
 use crate::ops::OpKind;
 use crate::ops::def::{Flow, Sign};
 use crate::rules::RuleSet;
-use crate::tensor::DType;
 use crate::trace::{Author, Event, Trace};
 
 /// What a gradient node is for.
@@ -17,27 +16,27 @@ pub(super) struct Place {
     pub(super) into: Option<NodeId>,
 }
 
-/// A number as it is read: a real minus sign, the shortest digits that give the stored value back.
-pub(super) fn number(x: f64, dtype: DType) -> String {
-    let x = if x == 0.0 { 0.0 } else { x };
-    let plain = match dtype {
-        DType::F32 => short(format!("{:?}", x as f32)),
-        _ => short(format!("{x:?}")),
-    };
-    plain.replace('-', "−").replace("inf", "∞")
+/// A number as it is read: a real minus sign, the shortest digits that give the f64 back.
+pub(super) fn number(x: f64) -> String {
+    shown(format!("{:?}", positive_zero(x)))
 }
 
-fn short(text: String) -> String {
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+/// The same with the shortest digits that give the f32 back.
+pub(super) fn single(x: f64) -> String {
+    shown(format!("{:?}", positive_zero(x) as f32))
 }
 
 /// A number in a sentence: at most six significant digits.
 pub(super) fn rounded(x: f64) -> String {
-    if !x.is_finite() || x == 0.0 {
-        return number(x, DType::F32);
-    }
-    let short = format!("{x:.5e}").parse::<f64>().unwrap_or(x);
-    number(short, DType::F64)
+    number(if x.is_finite() { format!("{x:.5e}").parse().unwrap_or(x) } else { x })
+}
+
+fn positive_zero(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x }
+}
+
+fn shown(text: String) -> String {
+    text.strip_suffix(".0").unwrap_or(&text).replace('-', "−").replace("inf", "∞")
 }
 
 /// The name of every node: the text's for forward nodes, made up for gradient nodes.
@@ -220,9 +219,9 @@ fn forward_name(graph: &Graph, id: NodeId, node: &Node) -> String {
 fn literal(init: &Init, graph: &Graph, id: NodeId) -> String {
     let ty = graph.node(id).ty;
     match init {
-        Init::Fill(v) => number(*v, ty.dtype),
+        Init::Fill(v) => single(*v),
         Init::Literal(list) if list.len() <= 8 => {
-            let items: Vec<String> = list.iter().map(|x| number(*x, ty.dtype)).collect();
+            let items: Vec<String> = list.iter().map(|x| single(*x)).collect();
             format!("[{}]", items.join(", "))
         }
         _ => format!("{} constant", ty.shape),
@@ -231,7 +230,7 @@ fn literal(init: &Init, graph: &Graph, id: NodeId) -> String {
 
 /// How a leaf is filled.
 pub(super) fn filled(init: &Init) -> String {
-    let n = |x: f64| number(x, DType::F64);
+    let n = number;
     match init {
         Init::Fill(v) => n(*v),
         Init::Literal(_) => "given".to_owned(),
@@ -276,7 +275,7 @@ pub(super) fn expression(op: OpKind, src: &[NodeId], params: &[Value], name: &dy
 fn value_text(value: &Value) -> Option<String> {
     match value {
         Value::None | Value::Index(_) | Value::Bool(false) => None,
-        Value::Num(x) => Some(number(*x, DType::F64)),
+        Value::Num(x) => Some(number(*x)),
         Value::Int(n) => Some(n.to_string()),
         Value::Bool(true) => Some("true".to_owned()),
         Value::Ints(list) => {
