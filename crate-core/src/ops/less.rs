@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Zero("the result is piecewise constant"),
     differs: &[],
     check: Check {
-        samples: &["param a [2,3] = rand(seed=1)\nparam b [3] = rand(seed=2)\nm = a < b\ny = where(m, a, b * a)"],
+        samples: &["param a [2,3] = rand(seed=1)\nparam b [3] = rand(seed=2)\nm = a < b\ny = where(m, a, a * b)"],
         kink: None,
     },
     place: Place::here(),
