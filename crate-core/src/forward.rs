@@ -162,7 +162,7 @@ impl<T: Lane> Values<T> {
                 .collect();
             T::pick(&op.forward)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
         }
-        if matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
+        if T::STORES && matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
             for o in &mut out {
                 *o = T::from_f64(round_to(node.ty.dtype, o.to_f64()));
             }

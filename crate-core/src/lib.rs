@@ -9,6 +9,7 @@
 
 pub mod tensor;
 
+pub mod dual;
 pub mod kernels;
 pub mod math;
 

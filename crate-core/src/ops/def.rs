@@ -4,6 +4,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::dual::Dual;
 use crate::graph::{Graph, Index, NodeId, Params, Value, View};
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -278,13 +279,15 @@ impl Flow {
     }
 }
 
-/// A row's value function for both number types.
+/// A row's value function for every number type.
 #[derive(Clone, Copy)]
 pub struct Forward {
     /// For training, as ggml.
     pub f32: fn(&mut Cx<'_, f32>),
     /// For checks.
     pub f64: fn(&mut Cx<'_, f64>),
+    /// For forward-mode slopes.
+    pub dual: fn(&mut Cx<'_, Dual>),
 }
 
 /// Number types that know which instance of a row's value function is theirs.
@@ -305,10 +308,16 @@ impl Lane for f64 {
     }
 }
 
-/// Both instances of one generic value function.
+impl Lane for Dual {
+    fn pick(forward: &Forward) -> fn(&mut Cx<'_, Self>) {
+        forward.dual
+    }
+}
+
+/// All instances of one generic value function.
 macro_rules! forward {
     ($f:path) => {
-        $crate::ops::def::Forward { f32: $f, f64: $f }
+        $crate::ops::def::Forward { f32: $f, f64: $f, dual: $f }
     };
 }
 pub(crate) use forward;
