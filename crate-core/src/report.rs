@@ -4,15 +4,15 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-//TMP mod build;
-//TMP mod findings;
-//TMP mod jobs;
-//TMP pub mod json;
-//TMP mod ticks;
-//TMP mod words;
+mod build;
+mod findings;
+mod jobs;
+pub mod json;
+mod ticks;
+mod words;
 
-//TMP pub use build::{Analysis, analyse};
-//TMP pub use jobs::{Checking, Training};
+pub use build::{Analysis, analyse};
+pub use jobs::{Checking, Training};
 
 /// A byte range of the text.
 pub type SpanRow = (u32, u32);
@@ -360,6 +360,22 @@ pub struct CheckRow {
     pub verdict: Verdict,
 }
 
+/// The adjoint test of one leaf: the slope along a random direction, both ways.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct AdjointRow {
+    /// The leaf's name.
+    pub leaf: String,
+    /// By forward mode.
+    pub forward: f64,
+    /// By the backward graph.
+    pub backward: f64,
+    /// Their gap relative to what was added up.
+    pub error: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
 /// All checks of a text.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
@@ -370,6 +386,8 @@ pub struct CheckReport {
     pub tolerance: f64,
     /// Entries there are; more than rows while the check is still going on.
     pub n_entries: u64,
+    /// The adjoint test, by leaf, where the text asks for it.
+    pub adjoint: Vec<AdjointRow>,
     /// Why no check could be made; empty where one was.
     pub refused: String,
 }

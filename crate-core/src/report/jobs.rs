@@ -1,7 +1,7 @@
 //! The jobs that come after an analysis: checks, an entry at a time, and training, a step at a time.
 
 use super::json::Moved;
-use super::{Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainStep, Verdict};
+use super::{AdjointRow, Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainStep, Verdict};
 use crate::check::{self, Entry, Finite, TOLERANCE, relative_error, ulps_f32, ulps_f64};
 use crate::graph::NodeId;
 use crate::lang::lower::CheckKind;
@@ -17,7 +17,16 @@ impl Analysis {
         if self.lowered.checks.is_empty() {
             return None;
         }
-        let fd = self.lowered.checks.iter().any(|c| !matches!(c.kind, CheckKind::Formula(_)));
+        let asks = |fd: bool| {
+            let same = move |kind: &CheckKind| match kind {
+                CheckKind::Fd => fd,
+                CheckKind::Adjoint => !fd,
+                CheckKind::Formula(_) => false,
+            };
+            self.lowered.checks.iter().any(move |c| same(&c.kind))
+        };
+        let fd = asks(true);
+        let adjoint = if asks(false) { check::adjoint(&self.trace, loss) } else { Vec::new() };
         let mut values = crate::forward::Values::<f64>::new();
         values.eval(&self.trace.graph, 0..self.trace.n_forward);
         let (closed, refused) = self.closed_forms(&|id| values.read_f64(&self.trace.graph, id));
@@ -25,10 +34,22 @@ impl Analysis {
         let report = CheckReport {
             tolerance: TOLERANCE,
             n_entries: finite.remaining(),
+            adjoint: adjoint.into_iter().map(|a| self.adjoint_row(&a)).collect(),
             refused,
             ..CheckReport::default()
         };
         Some(Checking { analysis: self, finite, fd, closed, report })
+    }
+
+    fn adjoint_row(&self, a: &check::Adjoint) -> AdjointRow {
+        let agrees = a.error <= check::ADJOINT_TOLERANCE;
+        AdjointRow {
+            leaf: self.trace.graph.node(a.leaf).name.as_deref().unwrap_or_default().to_owned(),
+            forward: a.forward,
+            backward: a.backward,
+            error: a.error,
+            verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
+        }
     }
 
     /// The training the text asks for; `None` where it asks for none or no gradient was built.

@@ -92,7 +92,10 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let errors = |w: Weight| analysis.report.findings.iter().any(|f| f.weight == w);
     let failed = checks
         .as_ref()
-        .is_some_and(|c| !c.refused.is_empty() || c.rows.iter().any(|r| r.verdict == Verdict::Differs));
+        .is_some_and(|c| {
+            let adjoint = c.adjoint.iter().any(|a| a.verdict == Verdict::Differs);
+            !c.refused.is_empty() || adjoint || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
+        });
     let diverged = train.as_ref().is_some_and(|(t, _)| t.state == "error");
     let status = if analysis.unreadable() {
         2
@@ -231,6 +234,18 @@ fn check_object(analysis: &Analysis, report: &CheckReport) -> String {
     for line in &analysis.lowered.checks {
         let kind = kind_name(&line.kind);
         if entries.iter().any(|(k, _): &(String, String)| k == kind) {
+            continue;
+        }
+        if kind == "adjoint" {
+            let by_leaf = report.adjoint.iter().map(|a| {
+                let word = if a.verdict == Verdict::Agrees { "agrees" } else { "differs" };
+                let text = object(vec![
+                    ("error".to_owned(), number(a.error)),
+                    ("verdict".to_owned(), string(word)),
+                ]);
+                (a.leaf.clone(), text)
+            });
+            entries.push((kind.to_owned(), object(by_leaf.collect())));
             continue;
         }
         let formula = kind == "formula";
