@@ -68,7 +68,10 @@ impl RuleSet {
         match self {
             Self::Numpy => def.name,
             Self::Ggml | Self::Upstream if def.ggml.is_empty() => def.name,
-            Self::Ggml | Self::Upstream => def.ggml.strip_prefix("GGML_OP_").unwrap_or(def.ggml),
+            Self::Ggml | Self::Upstream => {
+                let families = ["GGML_OP_", "GGML_UNARY_OP_", "GGML_GLU_OP_"];
+                families.iter().find_map(|f| def.ggml.strip_prefix(f)).unwrap_or(def.ggml)
+            }
         }
     }
 

@@ -89,7 +89,8 @@ pub(super) fn keep(
     axes: &[usize],
 ) -> Result<NodeId, Reason> {
     let kept = axes.iter().fold(shape, |s, a| s.with_dim(*a, 1));
-    if emit.ty(grad).shape == kept {
+    // What follows stretches it, and that aligns at the last axis: axes of 1 on the left need not be there.
+    if emit.ty(grad).shape.same_extents(&kept) {
         return Ok(grad);
     }
     emit.with(OpKind::Reshape, &[grad], vec![shape_value(kept)])

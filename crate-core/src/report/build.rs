@@ -45,11 +45,16 @@ impl Analysis {
 pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     let parsed = lang::parse(text);
     let lowered = lang::lower(&parsed.ast, text, budget);
-    let wants_gradients = lowered.loss.is_some() || !lowered.checks.is_empty() || lowered.train.is_some();
+    let wants_gradients =
+        lowered.loss.is_some() || !lowered.checks.is_empty() || lowered.train.is_some();
     let request = Request {
         loss: lowered.loss,
         cotangent: lowered.backward.as_ref().and_then(|b| b.with.clone()),
-        accumulators: lowered.accumulators.iter().map(|(id, given, _)| (*id, given.clone())).collect(),
+        accumulators: lowered
+            .accumulators
+            .iter()
+            .map(|(id, given, _)| (*id, given.clone()))
+            .collect(),
         rules: lowered.rules,
         budget: *budget,
     };
@@ -63,7 +68,8 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     let mut findings = trace.findings.clone();
     if let Some(stop) = trace.refusal() {
         let all = contract::findings(&lowered.graph, &request);
-        findings = std::iter::once(stop.clone()).chain(all.into_iter().filter(|f| f != stop)).collect();
+        findings =
+            std::iter::once(stop.clone()).chain(all.into_iter().filter(|f| f != stop)).collect();
     }
     findings.extend(value_hazards(&trace, &values));
     let report = report(text, &parsed, &lowered, &trace, &values, &findings);
@@ -103,8 +109,11 @@ fn value_hazards(trace: &Trace, values: &Values<f32>) -> Vec<Finding> {
         let needed = matches!(marks.get(id.index()), Some(Mark::Needed(_)));
         if let Some(kink) = op.def().check.kink.filter(|_| needed) {
             let data: Vec<Vec<f64>> = src.iter().map(|s| values.read_f64(graph, *s)).collect();
-            let operands: Vec<Operand<'_, f64>> =
-                data.iter().zip(src).map(|(data, s)| Operand { data, ty: graph.node(*s).ty }).collect();
+            let operands: Vec<Operand<'_, f64>> = data
+                .iter()
+                .zip(src)
+                .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
+                .collect();
             if kink(&operands, params) {
                 hazard(id, HazardKind::Kink);
             }
@@ -127,11 +136,21 @@ fn report(
     let graph = &trace.graph;
     let name = |id: NodeId| names.get(id.index()).cloned().unwrap_or_default();
     let authors = trace.authors();
-    let formulas: Vec<String> =
-        graph.nodes().map(|(id, node)| formula(graph, id, node, &authors, &places, &name)).collect();
+    let formulas: Vec<String> = graph
+        .nodes()
+        .map(|(id, node)| formula(graph, id, node, &authors, &places, &name))
+        .collect();
     let read = |id: NodeId| values.read_f64(graph, id);
-    let telling = Telling { trace, rules, names: &names, formulas: &formulas, values: &read };
     let last = trace.frame(trace.events.len());
+    let needed: Vec<bool> = last.marks.iter().map(|m| matches!(m, Mark::Needed(_))).collect();
+    let telling = Telling {
+        trace,
+        rules,
+        names: &names,
+        formulas: &formulas,
+        values: &read,
+        needed: &needed,
+    };
     let node_span = |id: NodeId| lowered.map.span(id);
     let operand_span = |id: NodeId, ix: usize| lowered.map.operand(id, ix);
     let scene = Scene {
@@ -146,7 +165,8 @@ fn report(
     let stops = trace.refusal().is_some();
     let mut rows: Vec<_> =
         findings.iter().enumerate().map(|(ix, f)| scene.finding(f, stops && ix == 0)).collect();
-    let text_problems = parsed.diagnostics.iter().chain(&lowered.diagnostics).map(|d| scene.diagnostic(d));
+    let text_problems =
+        parsed.diagnostics.iter().chain(&lowered.diagnostics).map(|d| scene.diagnostic(d));
     rows.splice(0..0, text_problems);
     let ix = |id: NodeId| id.index() as u32;
     Report {
@@ -157,15 +177,24 @@ fn report(
             .zip(&places)
             .zip(&formulas)
             .map(|(((id, node), place), formula)| {
-                node_row(&Rows { lowered, trace, values, rules, authors: &authors }, id, node, place, formula, &name)
+                node_row(
+                    &Rows { lowered, trace, values, rules, authors: &authors },
+                    id,
+                    node,
+                    place,
+                    formula,
+                    &name,
+                )
             })
             .collect(),
         n_forward: trace.n_forward as u32,
         loss: lowered.loss.map(ix),
         grads: last.grads.iter().map(|g| g.map(ix)).collect(),
-        needed: last.marks.iter().map(|m| matches!(m, Mark::Needed(_))).collect(),
         ticks: telling.rows(),
-        whole: !rows.iter().any(|r| r.node.is_none() && r.span.is_some() && r.weight == super::Weight::Error),
+        needed,
+        whole: !rows
+            .iter()
+            .any(|r| r.node.is_none() && r.span.is_some() && r.weight == super::Weight::Error),
         findings: rows,
         checks: lowered
             .checks
@@ -211,7 +240,7 @@ fn formula(
         NodeKind::Op { op, src, params } => {
             let author = authors.get(id.index()).copied().flatten();
             // The result of a rule is shown as the rule's own formula, not as its last op.
-            let whole = places.get(id.index()).filter(|p| !p.name.contains('.'));
+            let whole = places.get(id.index()).filter(|p| !p.name.contains('~'));
             if let Some((of, of_src)) = whole.and_then(|p| Some((p.of?, p.of_src?)))
                 && matches!(author, Some(Author::Rule { .. }))
                 && let Some(NodeKind::Op { op, src, params }) = graph.get(of).map(|n| &n.kind)

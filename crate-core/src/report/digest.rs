@@ -42,7 +42,8 @@ impl Analysis {
             ("train", self.train_hash()),
             ("words", self.words_hash()),
         ];
-        let parts: Vec<String> = parts.iter().map(|(name, h)| format!("{name} {:016x}", h.0)).collect();
+        let parts: Vec<String> =
+            parts.iter().map(|(name, h)| format!("{name} {:016x}", h.0)).collect();
         parts.join(" ")
     }
 

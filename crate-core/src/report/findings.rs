@@ -70,7 +70,11 @@ impl Scene<'_> {
                     title: f.title.clone(),
                     note: String::new(),
                     changes_rules: false,
-                    edits: f.edits.iter().map(|e| (e.span.start, e.span.end, e.text.clone())).collect(),
+                    edits: f
+                        .edits
+                        .iter()
+                        .map(|e| (e.span.start, e.span.end, e.text.clone()))
+                        .collect(),
                 })
                 .collect(),
         }
@@ -112,7 +116,8 @@ impl Scene<'_> {
                 out.message = r.reason.sentence(word, &name, src, &say);
                 self.explain(&mut out, &r.reason, word, &name, source);
                 if let Some(op) = op {
-                    out.cite = difference(self.rules, op).map(|d| d.cite.to_owned()).unwrap_or_default();
+                    out.cite =
+                        difference(self.rules, op).map(|d| d.cite.to_owned()).unwrap_or_default();
                 }
                 out.fixes = self.fixes(&r.reason, at, src);
             }
@@ -120,15 +125,26 @@ impl Scene<'_> {
         out
     }
 
-    fn explain(&self, out: &mut FindingRow, reason: &Reason, word: &str, name: &str, source: Option<NodeId>) {
+    fn explain(
+        &self,
+        out: &mut FindingRow,
+        reason: &Reason,
+        word: &str,
+        name: &str,
+        source: Option<NodeId>,
+    ) {
         let source_name = source.map_or_else(|| "the operand".to_owned(), |s| self.name(s));
         match reason {
             Reason::GradShape { expected, got } => {
                 let named = out.node.and_then(|n| NodeId::at(n as usize)).or(source);
                 self.clash(out, *got, *expected, named);
-                let along = named.map(|n| stretched(self.graph, *expected, *got, n)).unwrap_or_default();
+                let along =
+                    named.map(|n| stretched(self.graph, *expected, *got, n)).unwrap_or_default();
                 if let [first, rest @ ..] = along.as_slice() {
-                    let more: String = rest.iter().map(|a| format!(" and {}, {} to {}", a.name, a.from, a.to)).collect();
+                    let more: String = rest
+                        .iter()
+                        .map(|a| format!(" and {}, {} to {}", a.name, a.from, a.to))
+                        .collect();
                     let n: u64 = along.iter().map(|a| u64::from(a.to / a.from.max(1))).product();
                     out.title = format!("{word} cannot send a gradient to a stretched operand");
                     out.why = format!(
@@ -140,13 +156,18 @@ impl Scene<'_> {
                     );
                 } else {
                     out.title = format!("{word} sends a gradient of another shape");
-                    out.why = format!("A gradient has exactly the shape of its tensor: {expected} for {source_name}.");
+                    out.why = format!(
+                        "A gradient has exactly the shape of its tensor: {expected} for {source_name}."
+                    );
                 }
             }
-            Reason::AccumulatorShape { expected, got } | Reason::CotangentShape { expected, got } => {
+            Reason::AccumulatorShape { expected, got }
+            | Reason::CotangentShape { expected, got } => {
                 self.clash(out, *got, *expected, out.node.and_then(|n| NodeId::at(n as usize)));
                 out.title = format!("A gradient of {name} cannot start from another shape");
-                out.why = "Contributions are added to it cell by cell, so both must have the same cells.".to_owned();
+                out.why =
+                    "Contributions are added to it cell by cell, so both must have the same cells."
+                        .to_owned();
             }
             Reason::NoRule(_) => {
                 out.title = format!("{word} has no backward");
@@ -164,7 +185,10 @@ impl Scene<'_> {
             }
             Reason::LossNotScalar { got } => {
                 out.title = "Backward starts from one number".to_owned();
-                out.why = format!("{name} has {} elements; each would have gradients of its own.", got.n_elements());
+                out.why = format!(
+                    "{name} has {} elements; each would have gradients of its own.",
+                    got.n_elements()
+                );
             }
             Reason::Overwritten { .. } | Reason::InPlace => {
                 out.title = format!("{word} writes over a value that is still needed");
@@ -176,7 +200,9 @@ impl Scene<'_> {
             }
             Reason::GradNotScalar { .. } => {
                 out.title = format!("{word} cannot join an earlier gradient");
-                out.why = format!("{source_name} is used more than once. {word} sends its gradient through ADD1, which takes one number for all cells.");
+                out.why = format!(
+                    "{source_name} is used more than once. {word} sends its gradient through ADD1, which takes one number for all cells."
+                );
             }
             _ => {}
         }
@@ -188,8 +214,9 @@ impl Scene<'_> {
         let node = named.and_then(|n| self.graph.get(n));
         out.clash_axes = (0..rank)
             .map(|axis| {
-                let name = node
-                    .and_then(|n| n.ty.axes.get((axis + n.ty.shape.rank()).checked_sub(rank)?).copied().flatten());
+                let name = node.and_then(|n| {
+                    n.ty.axes.get((axis + n.ty.shape.rank()).checked_sub(rank)?).copied().flatten()
+                });
                 name.map(|n| self.graph.axis_name(n).to_owned()).unwrap_or_default()
             })
             .collect();
@@ -202,7 +229,10 @@ impl Scene<'_> {
         if let (Some(id), Some(NodeKind::Op { op, params, .. })) = (at, node.map(|n| &n.kind)) {
             let applies = matches!(
                 reason,
-                Reason::GradShape { .. } | Reason::NoRule(_) | Reason::GradNotScalar { .. } | Reason::NotThisForm(_)
+                Reason::GradShape { .. }
+                    | Reason::NoRule(_)
+                    | Reason::GradNotScalar { .. }
+                    | Reason::NotThisForm(_)
             );
             if let Some(differs) = difference(self.rules, *op).filter(|_| applies) {
                 out.extend(differs.mends.iter().filter_map(|m| self.mend(m, id, *op, params)));
@@ -212,10 +242,14 @@ impl Scene<'_> {
         match reason {
             Reason::GradShape { .. } | Reason::NoContribution | Reason::GradNotScalar { .. } => {
                 let operand = at.zip(src).and_then(|(id, ix)| (self.operand_span)(id, ix));
-                out.extend(operand.map(|s| self.wrap(s, stop, "No gradient flows to this operand.")));
+                out.extend(
+                    operand.map(|s| self.wrap(s, stop, "No gradient flows to this operand.")),
+                );
             }
             Reason::NoRule(_) | Reason::NotThisForm(_) => {
-                out.extend(span.map(|s| self.wrap(s, stop, "No gradient flows through this node.")));
+                out.extend(
+                    span.map(|s| self.wrap(s, stop, "No gradient flows through this node.")),
+                );
             }
             Reason::Overwritten { .. } | Reason::InPlace => {
                 let bang = span.and_then(|s| {
@@ -223,12 +257,18 @@ impl Scene<'_> {
                     Some(Span::new(at, at + 1))
                 });
                 out.extend(bang.map(|s| {
-                    fix("without !", "The result gets storage of its own.", vec![(s.start, s.end, String::new())])
+                    fix(
+                        "without !",
+                        "The result gets storage of its own.",
+                        vec![(s.start, s.end, String::new())],
+                    )
                 }));
             }
             Reason::LossNotScalar { .. } => {
                 let total = ops::TOTAL.def().name;
-                out.extend(span.map(|s| self.wrap(s, total, "One number: the sum of all elements.")));
+                out.extend(
+                    span.map(|s| self.wrap(s, total, "One number: the sum of all elements.")),
+                );
             }
             Reason::SrcDtype { .. } => out.extend(at.and_then(|id| self.as_const(id))),
             _ => {}
@@ -242,7 +282,11 @@ impl Scene<'_> {
             let e = edit::set_rules(self.text, self.ast, rules.name());
             out.push(FixRow {
                 changes_rules: true,
-                ..fix(&format!("rules {}", rules.name()), rules.says(), vec![(e.span.start, e.span.end, e.text)])
+                ..fix(
+                    &format!("rules {}", rules.name()),
+                    rules.says(),
+                    vec![(e.span.start, e.span.end, e.text)],
+                )
             });
         }
         out
@@ -259,7 +303,11 @@ impl Scene<'_> {
         let head = statement.span.of(self.text);
         let word = head.split_whitespace().next().filter(|w| *w == "param")?;
         let span = Span::new(statement.span.start, statement.span.start + word.len() as u32);
-        Some(fix("const", "The leaf does not train.", vec![(span.start, span.end, "const".to_owned())]))
+        Some(fix(
+            "const",
+            "The leaf does not train.",
+            vec![(span.start, span.end, "const".to_owned())],
+        ))
     }
 
     /// The rewriting of a node that a row offers, as an edit.
@@ -286,10 +334,13 @@ impl Scene<'_> {
                 Ok(ix) => {
                     let operand = (self.operand_span)(id, ix)?.of(self.text);
                     // Beside another sign an operand of several parts needs its brackets.
-                    let bare = operand.chars().all(|c| c.is_alphanumeric() || "_.()[],".contains(c));
-                    let alone = text.ends_with('(') && (tail.starts_with(')') || tail.starts_with(','))
+                    let bare =
+                        operand.chars().all(|c| c.is_alphanumeric() || "_.()[],".contains(c));
+                    let alone = text.ends_with('(')
+                        && (tail.starts_with(')') || tail.starts_with(','))
                         || text.ends_with(", ") && tail.starts_with(')');
-                    let operand = if bare || alone { operand.to_owned() } else { format!("({operand})") };
+                    let operand =
+                        if bare || alone { operand.to_owned() } else { format!("({operand})") };
                     text.push_str(&operand);
                 }
                 Err(_) => text.push_str(&value(hole)?),
@@ -319,6 +370,7 @@ fn fix(title: &str, note: &str, edits: Vec<(u32, u32, String)>) -> FixRow {
 
 /// What these rules do differently in an op's row.
 fn difference(rules: RuleSet, op: OpKind) -> Option<&'static Differs> {
-    let refuses = |d: &&Differs| matches!(d.how, How::NoBackward(_) | How::Unfolded(_) | How::Rule(_));
+    let refuses =
+        |d: &&Differs| matches!(d.how, How::NoBackward(_) | How::Unfolded(_) | How::Rule(_));
     op.def().differs.iter().find(|d| d.rules == rules && refuses(d))
 }

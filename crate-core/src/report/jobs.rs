@@ -1,7 +1,10 @@
 //! The jobs that come after an analysis: checks, an entry at a time, and training, a step at a time.
 
 use super::json::Moved;
-use super::{AdjointRow, Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainStep, Verdict};
+use super::{
+    AdjointRow, Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainStep,
+    Verdict,
+};
 use crate::check::{self, Entry, Finite, TOLERANCE, relative_error, ulps_f32, ulps_f64};
 use crate::graph::NodeId;
 use crate::lang::lower::CheckKind;
@@ -82,11 +85,15 @@ impl Analysis {
                 values.give(*leaf, value(*of));
             }
             values.eval(&formula.graph, 0..formula.graph.len());
-            let (got, want) = (formula.graph.node(formula.value).ty.shape, self.trace.graph.node(formula.of).ty.shape);
+            let (got, want) = (
+                formula.graph.node(formula.value).ty.shape,
+                self.trace.graph.node(formula.of).ty.shape,
+            );
             if got.same_extents(&want) {
                 out.push((formula.of, values.read_f64(&formula.graph, formula.value)));
             } else {
-                refused = format!("The formula has shape {got}, and the gradient has shape {want}.");
+                refused =
+                    format!("The formula has shape {got}, and the gradient has shape {want}.");
             }
         }
         (out, refused)
@@ -122,8 +129,12 @@ impl Checking<'_> {
             *slot = (rest % (*d).max(1) as usize) as u32;
             rest /= (*d).max(1) as usize;
         }
-        let formula =
-            self.closed.iter().find(|(leaf, _)| *leaf == e.leaf).and_then(|(_, v)| v.get(e.flat)).copied();
+        let formula = self
+            .closed
+            .iter()
+            .find(|(leaf, _)| *leaf == e.leaf)
+            .and_then(|(_, v)| v.get(e.flat))
+            .copied();
         let formula_error = formula.map_or(0.0, |f| relative_error(e.autodiff, f));
         let fd_error = if self.fd { e.error } else { 0.0 };
         let error = formula_error.max(fd_error);
@@ -196,8 +207,10 @@ impl Training<'_> {
             Err(diverged) => {
                 let at = self.analysis.report.nodes.get(diverged.at.index());
                 self.report.state = "error".to_owned();
-                self.report.reason =
-                    format!("A value that is not finite begins at {}.", at.map_or("", |n| n.name.as_str()));
+                self.report.reason = format!(
+                    "A value that is not finite begins at {}.",
+                    at.map_or("", |n| n.name.as_str())
+                );
                 false
             }
         }
@@ -216,11 +229,17 @@ impl Training<'_> {
             .leaves
             .iter()
             .map(|m| {
-                let wide = |v: &[f32]| v.iter().take(PREVIEW).map(|x| f64::from(*x)).collect::<Vec<f64>>();
+                let wide =
+                    |v: &[f32]| v.iter().take(PREVIEW).map(|x| f64::from(*x)).collect::<Vec<f64>>();
                 let form = closed.iter().find(|(leaf, _)| *leaf == m.leaf).filter(|_| plain);
                 let target: Vec<f64> = form.map_or_else(Vec::new, |(_, g)| {
                     let moved = |w: f64, g: f64| f64::from((w * (1.0 - lr * wd) - lr * g) as f32);
-                    m.before.iter().zip(g).map(|(w, g)| moved(f64::from(*w), *g)).take(PREVIEW).collect()
+                    m.before
+                        .iter()
+                        .zip(g)
+                        .map(|(w, g)| moved(f64::from(*w), *g))
+                        .take(PREVIEW)
+                        .collect()
                 });
                 let after = wide(&m.now);
                 TrainLeaf {

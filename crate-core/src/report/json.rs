@@ -90,12 +90,10 @@ pub fn answer(analysis: &Analysis) -> Answer {
         (t.report, steps)
     });
     let errors = |w: Weight| analysis.report.findings.iter().any(|f| f.weight == w);
-    let failed = checks
-        .as_ref()
-        .is_some_and(|c| {
-            let adjoint = c.adjoint.iter().any(|a| a.verdict == Verdict::Differs);
-            !c.refused.is_empty() || adjoint || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
-        });
+    let failed = checks.as_ref().is_some_and(|c| {
+        let adjoint = c.adjoint.iter().any(|a| a.verdict == Verdict::Differs);
+        !c.refused.is_empty() || adjoint || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
+    });
     let diverged = train.as_ref().is_some_and(|(t, _)| t.state == "error");
     let status = if analysis.unreadable() {
         2
@@ -105,12 +103,21 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let entries = vec![
         ("rules".to_owned(), string(&analysis.report.rules)),
         ("nodes".to_owned(), nodes(analysis)),
-        ("loss".to_owned(), analysis.lowered.loss.map_or("null".to_owned(), |id| string(&name(analysis, id)))),
+        (
+            "loss".to_owned(),
+            analysis.lowered.loss.map_or("null".to_owned(), |id| string(&name(analysis, id))),
+        ),
         ("grads".to_owned(), grads(analysis, true)),
         ("node_grads".to_owned(), grads(analysis, false)),
         ("findings".to_owned(), findings(analysis)),
-        ("checks".to_owned(), checks.as_ref().map_or("{}".to_owned(), |c| check_object(analysis, c))),
-        ("train".to_owned(), train.as_ref().map_or("null".to_owned(), |(t, steps)| train_object(t, steps))),
+        (
+            "checks".to_owned(),
+            checks.as_ref().map_or("{}".to_owned(), |c| check_object(analysis, c)),
+        ),
+        (
+            "train".to_owned(),
+            train.as_ref().map_or("null".to_owned(), |(t, steps)| train_object(t, steps)),
+        ),
     ];
     Answer { json: object(entries), status }
 }
@@ -153,6 +160,8 @@ fn grads(analysis: &Analysis, leaves: bool) -> String {
         }
         let own = found.get(id.index()).copied().flatten();
         let numbers = match own {
+            // What a refused build has so far is not the gradient of a leaf.
+            Some(_) if leaves && !built => continue,
             Some(grad) => values(analysis, grad),
             // A leaf that the loss does not depend on has a gradient all the same: zeros.
             None if leaves && built => list(0..node.ty.shape.n_elements(), |_| "0".to_owned()),
@@ -205,7 +214,12 @@ fn findings(analysis: &Analysis) -> String {
     })
 }
 
-fn verdict(rows: &[&CheckRow], error: impl Fn(&CheckRow) -> f64, kinks: bool, tolerance: f64) -> String {
+fn verdict(
+    rows: &[&CheckRow],
+    error: impl Fn(&CheckRow) -> f64,
+    kinks: bool,
+    tolerance: f64,
+) -> String {
     let worst = rows.iter().map(|r| error(r)).fold(0.0, f64::max);
     let kink = kinks && rows.iter().any(|r| r.verdict == Verdict::Kink);
     let differs = rows.iter().any(|r| {
@@ -254,8 +268,9 @@ fn check_object(analysis: &Analysis, report: &CheckReport) -> String {
             .filter(|leaf| !formula || of(leaf).iter().any(|r| r.formula.is_some()))
             .map(|leaf| {
                 let rows = of(leaf);
-                let formula_error =
-                    |r: &CheckRow| r.formula.map_or(0.0, |f| crate::check::relative_error(r.autodiff, f));
+                let formula_error = |r: &CheckRow| {
+                    r.formula.map_or(0.0, |f| crate::check::relative_error(r.autodiff, f))
+                };
                 let fd_error = |r: &CheckRow| r.fd_error;
                 let text = if formula {
                     verdict(&rows, formula_error, false, report.tolerance)

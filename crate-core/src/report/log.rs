@@ -2,9 +2,10 @@
 //! Deliberately absent: advice. The stepper's sentences teach; these state.
 
 use super::Analysis;
-use super::words::number;
+use super::words::{number, single};
 use crate::graph::{Node, NodeId};
 use crate::ops::OpKind;
+use crate::tensor::DType;
 use crate::trace::{Accum, Author, Event, Skip, Why};
 
 /// The most elements that a line prints.
@@ -37,8 +38,12 @@ impl Analysis {
                 };
                 format!("skip     {}: {why}", name(node))
             }
-            Event::Supplied { node, grad } => format!("supply   {} for {}", self.equation(grad), name(node)),
-            Event::Seeded { node, grad } => format!("seed     {} for {}", self.equation(grad), name(node)),
+            Event::Supplied { node, grad } => {
+                format!("supply   {} for {}", self.equation(grad), name(node))
+            }
+            Event::Seeded { node, grad } => {
+                format!("seed     {} for {}", self.equation(grad), name(node))
+            }
             Event::Entered { node, grad } => {
                 let op = self.node(node).and_then(Node::op).map_or("", |op| OpKind::def(op).name);
                 format!("enter    {op} at {} with {}", name(node), name(grad))
@@ -49,7 +54,9 @@ impl Analysis {
                     Author::Accumulator { of } => format!("the accumulator of {}", name(of)),
                     Author::Rule { of } => format!("the rule of {}", name(of)),
                     Author::Fold { of, src } => format!("the fold of {}, source {src}", name(of)),
-                    Author::Accumulate { of, src } => format!("the sum of {}, source {src}", name(of)),
+                    Author::Accumulate { of, src } => {
+                        format!("the sum of {}, source {src}", name(of))
+                    }
                 };
                 format!("emit     {} by {by}", self.equation(node))
             }
@@ -67,7 +74,12 @@ impl Analysis {
             Event::Contributed { into, by, src, via, before, after } => {
                 let via = if via == Accum::Add1 { ", one number to all" } else { "" };
                 let had = before.map_or_else(|| "nothing".to_owned(), name);
-                format!("send     {} to {} through {}, source {src}{via}: had {had}", name(after), name(into), name(by))
+                format!(
+                    "send     {} to {} through {}, source {src}{via}: had {had}",
+                    name(after),
+                    name(into),
+                    name(by)
+                )
             }
             Event::Left { node } => format!("leave    {}", name(node)),
             Event::Flagged(ix) => format!("warn     {}", self.finding(ix)),
@@ -91,10 +103,13 @@ impl Analysis {
     /// `y = w / c = [0.6, 0.4]`.
     fn equation(&self, id: NodeId) -> String {
         let values = self.values.read_f64(&self.trace.graph, id);
-        let dtype = self.node(id).map(|n| n.ty.dtype).unwrap_or(crate::tensor::DType::F32);
-        let shown: Vec<String> = values.iter().take(SHOWN).map(|x| number(*x, dtype)).collect();
-        let more = if values.len() > SHOWN { format!(", … {}", values.len()) } else { String::new() };
-        let formula = self.report.nodes.get(id.index()).map(|row| row.formula.clone()).unwrap_or_default();
+        let whole = self.node(id).is_some_and(|n| n.ty.dtype == DType::I32);
+        let digits = if whole { number } else { single };
+        let shown: Vec<String> = values.iter().take(SHOWN).map(|x| digits(*x)).collect();
+        let more =
+            if values.len() > SHOWN { format!(", … {}", values.len()) } else { String::new() };
+        let formula =
+            self.report.nodes.get(id.index()).map(|row| row.formula.clone()).unwrap_or_default();
         format!("{} = {formula} = [{}{more}]", self.name(id), shown.join(", "))
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Telling<'a> {
     /// How each node is computed, in names.
     pub(super) formulas: &'a [String],
     pub(super) values: &'a dyn Fn(NodeId) -> Vec<f64>,
+    /// For each forward node, whether it needs a gradient.
+    pub(super) needed: &'a [bool],
 }
 
 /// The most cells whose numbers a sentence prints.
@@ -112,7 +114,8 @@ impl Telling<'_> {
             Event::Evaluated { node } => {
                 row.node = at(node);
                 row.title = format!("Value of {}", self.name(node));
-                row.sentence = format!("{} = {} {}.", self.name(node), self.formula(node), self.value(node));
+                row.sentence =
+                    format!("{} = {} {}.", self.name(node), self.formula(node), self.value(node));
             }
             Event::Marked { .. } | Event::Skipped { .. } | Event::Supplied { .. } => {
                 let named = |wanted: bool| {
@@ -130,7 +133,12 @@ impl Telling<'_> {
                 let (needed, skipped) = (named(true), named(false));
                 row.title = "Mark what needs a gradient".to_owned();
                 row.detail = format!("{} of {}", needed.len(), needed.len() + skipped.len());
-                row.sentence = format!("{} a gradient: a trainable leaf reaches {}, and {} the loss.", needs(&needed), it(&needed), reach(&needed));
+                row.sentence = format!(
+                    "{} a gradient: a trainable leaf reaches {}, and {} the loss.",
+                    needs(&needed),
+                    it(&needed),
+                    reach(&needed)
+                );
                 if !skipped.is_empty() {
                     row.sentence.push_str(&format!(" {} none.", needs(&skipped)));
                 }
@@ -151,7 +159,8 @@ impl Telling<'_> {
                 row.node = at(node);
                 row.title = format!("Make {}", self.name(node));
                 row.detail = self.formula(node).to_owned();
-                row.sentence = format!("{} = {} {}.", self.name(node), self.formula(node), self.value(node));
+                row.sentence =
+                    format!("{} = {} {}.", self.name(node), self.formula(node), self.value(node));
             }
             Event::Folded { from, to, into } => {
                 row.node = at(to);
@@ -193,7 +202,9 @@ impl Telling<'_> {
         row.node = Some(node.index() as u32);
         row.target = row.node;
         row.title = format!("Ask the rule of {}", self.name(node));
-        let Some(NodeKind::Op { op, src, params }) = self.graph().get(node).map(|n| &n.kind) else { return };
+        let Some(NodeKind::Op { op, src, params }) = self.graph().get(node).map(|n| &n.kind) else {
+            return;
+        };
         row.detail = self.rules.op_name(*op).to_owned();
         let name = |id: NodeId| self.name(id).to_owned();
         let parts: Vec<String> = src
@@ -201,7 +212,7 @@ impl Telling<'_> {
             .enumerate()
             .filter_map(|(ix, s)| {
                 let what = sends(*op, ix, self.name(node), src, params.values(), &name);
-                let shown = self.graph().get(*s).is_some_and(|n| !n.flags.inline);
+                let shown = self.needed.get(s.index()).copied().unwrap_or(false);
                 (!what.is_empty() && shown).then(|| format!("{what} to {}", self.name(*s)))
             })
             .collect();
@@ -257,9 +268,14 @@ impl Telling<'_> {
                     }
                 })
                 .collect();
-            let more = if members.len() > 8 { format!(" + … ({} more)", members.len() - 8) } else { String::new() };
+            let more = if members.len() > 8 {
+                format!(" + … ({} more)", members.len() - 8)
+            } else {
+                String::new()
+            };
             let index: Vec<String> = unravel(small, cell).iter().map(usize::to_string).collect();
-            let at = if index.is_empty() { String::new() } else { format!("[{}]", index.join(",")) };
+            let at =
+                if index.is_empty() { String::new() } else { format!("[{}]", index.join(",")) };
             out.push(format!(
                 "{}{at} = {}{more} = {}",
                 self.name(to),
@@ -277,16 +293,19 @@ impl Telling<'_> {
         row.node = node.map(|n| n.index() as u32);
         row.src = refusal.src.map(|s| s as u8);
         row.inside = frame.inside.or(node).map(|n| n.index() as u32);
-        let source = node
-            .and_then(|n| self.graph().get(n))
-            .and_then(|n| n.src().get(refusal.src?).copied());
+        let source =
+            node.and_then(|n| self.graph().get(n)).and_then(|n| n.src().get(refusal.src?).copied());
         row.target = source.or(node).map(|n| n.index() as u32);
         let name = node.map_or_else(|| "the graph".to_owned(), |n| self.name(n).to_owned());
         row.title = format!("Refused at {name}");
         row.detail = finding.code().name().to_owned();
         if let (Reason::GradShape { expected, got }, Some(source)) = (&refusal.reason, source) {
             row.shapes = Some((got.dims().to_vec(), expected.dims().to_vec()));
-            row.detail = format!("the gradient for {} is {got} and {} is {expected}", self.name(source), self.name(source));
+            row.detail = format!(
+                "the gradient for {} is {got} and {} is {expected}",
+                self.name(source),
+                self.name(source)
+            );
         }
         let word = refusal.op.map_or("", |op| self.rules.op_name(op));
         let say = |id: NodeId| self.name(id).to_owned();
@@ -348,7 +367,12 @@ fn reach(names: &[&str]) -> &'static str {
 }
 
 /// The axes along which a smaller shape was stretched to a larger one, named as the larger node names them.
-pub(super) fn stretched(graph: &Graph, small: Shape, large: Shape, named: NodeId) -> Vec<StretchRow> {
+pub(super) fn stretched(
+    graph: &Graph,
+    small: Shape,
+    large: Shape,
+    named: NodeId,
+) -> Vec<StretchRow> {
     let (s, l) = (small.padded(), large.padded());
     let mut out = Vec::new();
     for axis in 0..large.rank() {
@@ -370,7 +394,8 @@ fn groups(large: Shape, small: Shape, most: usize) -> Vec<Vec<usize>> {
     let cells = (small.n_elements() as usize).min(most);
     let mut out = vec![Vec::new(); cells];
     for at in 0..(large.n_elements() as usize).min(4096) {
-        let i = [at / (l[1] * l[2] * l[3]), (at / (l[2] * l[3])) % l[1], (at / l[3]) % l[2], at % l[3]];
+        let i =
+            [at / (l[1] * l[2] * l[3]), (at / (l[2] * l[3])) % l[1], (at / l[3]) % l[2], at % l[3]];
         let cell = i.iter().zip(s).fold(0, |n, (i, d)| n * d + i % d.max(1));
         if let Some(group) = out.get_mut(cell) {
             group.push(at);

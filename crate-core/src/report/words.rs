@@ -1,7 +1,7 @@
 //! Names and formulas for gradient nodes, made from the trace: `dw`, `dw₁`, `dc′`, `−dy · y / c`.
 //! Deliberately absent: names stored in the graph. They depend on the whole trace, so they are made at the edge.
 
-use crate::graph::{Graph, Init, Node, NodeId, NodeKind, Value};
+use crate::graph::{Graph, Index, Init, Node, NodeId, NodeKind, Value};
 use crate::ops::OpKind;
 use crate::ops::def::{Flow, Sign};
 use crate::rules::RuleSet;
@@ -74,7 +74,8 @@ pub(super) fn places(trace: &Trace) -> Vec<Place> {
             }
             Event::Emitted { node, by } => {
                 pending.push(node);
-                if let Author::Rule { of } | Author::Fold { of, .. } | Author::Accumulate { of, .. } = by
+                if let Author::Rule { of } | Author::Fold { of, .. } | Author::Accumulate { of, .. } =
+                    by
                     && let Some(place) = out.get_mut(node.index())
                 {
                     place.of = Some(of);
@@ -88,7 +89,9 @@ pub(super) fn places(trace: &Trace) -> Vec<Place> {
                 let share = numbered(&target, n, of_many);
                 let value = match before {
                     None => after,
-                    Some(_) => graph.get(after).and_then(|a| a.src().get(1).copied()).unwrap_or(after),
+                    Some(_) => {
+                        graph.get(after).and_then(|a| a.src().get(1).copied()).unwrap_or(after)
+                    }
                 };
                 let (raw, whole) = match folded.take() {
                     Some((from, to)) => (from, to),
@@ -96,7 +99,11 @@ pub(super) fn places(trace: &Trace) -> Vec<Place> {
                 };
                 let made_here = |id: NodeId| pending.contains(&id);
                 if before.is_some() {
-                    let sum = if n == of_many { format!("d{target}") } else { format!("d{target}{}", span(n)) };
+                    let sum = if n == of_many {
+                        format!("d{target}")
+                    } else {
+                        format!("d{target}{}", span(n))
+                    };
                     name_it(&mut out, after, sum, Some(by), Some(src), Some(into));
                 }
                 if made_here(whole) {
@@ -114,7 +121,8 @@ pub(super) fn places(trace: &Trace) -> Vec<Place> {
                 let finding = trace.findings.get(ix as usize);
                 if let Some((of, src)) = finding.and_then(|f| Some((f.at()?, f.src()?)))
                     && let Some(into) = graph.get(of).and_then(|n| n.src().get(src).copied())
-                    && let Some(last) = pending.iter().rev().find(|id| name(&out, **id).is_empty()).copied()
+                    && let Some(last) =
+                        pending.iter().rev().find(|id| name(&out, **id).is_empty()).copied()
                 {
                     let target = name(&out, into);
                     let n = next(&mut so_far, into);
@@ -187,7 +195,7 @@ fn claim(
     let mut n = 0;
     for id in found {
         n += 1;
-        name_it(out, id, format!("{base}.{n}"), Some(of), Some(src), Some(into));
+        name_it(out, id, format!("{base}~{n}"), Some(of), Some(src), Some(into));
     }
 }
 
@@ -243,7 +251,12 @@ pub(super) fn filled(init: &Init) -> String {
 }
 
 /// An op's value as a formula of names: infix where there is a sign, else a call.
-pub(super) fn expression(op: OpKind, src: &[NodeId], params: &[Value], name: &dyn Fn(NodeId) -> String) -> String {
+pub(super) fn expression(
+    op: OpKind,
+    src: &[NodeId],
+    params: &[Value],
+    name: &dyn Fn(NodeId) -> String,
+) -> String {
     let def = op.def();
     let args: Vec<String> = src.iter().map(|s| name(*s)).collect();
     match (def.sign, args.as_slice()) {
@@ -260,6 +273,12 @@ pub(super) fn expression(op: OpKind, src: &[NodeId], params: &[Value], name: &dy
             format!("{a} {sign} {b}")
         }
         (Some(Sign::Prefix(_)), [a]) => format!("−{a}"),
+        (_, [of, ..])
+            if params.iter().any(|p| matches!(p, Value::Index(_))) && def.params.len() == 1 =>
+        {
+            let items: Vec<String> = params.iter().flat_map(bracket).collect();
+            format!("{of}[{}]", items.join(", "))
+        }
         _ => {
             let mut parts = args;
             for (spec, value) in def.params.iter().zip(params) {
@@ -270,6 +289,22 @@ pub(super) fn expression(op: OpKind, src: &[NodeId], params: &[Value], name: &dy
             format!("{}({})", def.name, parts.join(", "))
         }
     }
+}
+
+/// The items of a bracket as they are written.
+fn bracket(value: &Value) -> Vec<String> {
+    let Value::Index(items) = value else { return Vec::new() };
+    let part = |n: Option<i64>| n.map_or_else(String::new, |n| n.to_string());
+    let item = |i: &Index| match *i {
+        Index::At(n) => n.to_string(),
+        Index::Range { start, stop, step: None } => format!("{}:{}", part(start), part(stop)),
+        Index::Range { start, stop, step } => {
+            format!("{}:{}:{}", part(start), part(stop), part(step))
+        }
+        Index::New => "_".to_owned(),
+        Index::Rest => "...".to_owned(),
+    };
+    items.iter().map(item).collect()
 }
 
 fn value_text(value: &Value) -> Option<String> {
@@ -311,13 +346,15 @@ pub(super) fn sends(
                 "c" => operand(2),
                 "y" => Some(node.to_owned()),
                 "g" => Some(format!("d{node}")),
-                other => def.params.iter().zip(params).find(|(p, _)| p.name == other).and_then(|(p, v)| {
-                    value_text(v).or(match p.name {
-                        "min" => Some("−∞".to_owned()),
-                        "max" => Some("∞".to_owned()),
-                        _ => None,
-                    })
-                }),
+                other => def.params.iter().zip(params).find(|(p, _)| p.name == other).and_then(
+                    |(p, v)| {
+                        value_text(v).or(match p.name {
+                            "min" => Some("−∞".to_owned()),
+                            "max" => Some("∞".to_owned()),
+                            _ => None,
+                        })
+                    },
+                ),
             };
             out.push_str(replaced.as_deref().unwrap_or(&word));
             word.clear();
