@@ -8,7 +8,10 @@ pub mod ast;
 pub mod edit;
 pub mod format;
 pub mod lex;
+pub mod lower;
 pub mod parse;
+pub mod source_map;
+pub mod spell;
 pub mod suggest;
 
 #[cfg(test)]
@@ -19,8 +22,11 @@ use std::ops::Range;
 
 pub use ast::Ast;
 pub use format::{format, format_with};
+pub use lower::{Lowered, lower};
 pub use parse::{Parsed, parse};
+pub use source_map::SourceMap;
 
+use crate::ops::OpKind;
 pub use crate::refusal::{Code, Severity};
 
 /// A half-open range of bytes in the text; both ends stand on character boundaries.
@@ -114,13 +120,26 @@ pub struct Diagnostic {
     pub message: String,
     /// What one click can do about it.
     pub fixes: Vec<Fix>,
+    /// The node that could not be made, where it is about one.
+    pub about: Option<About>,
+}
+
+/// The node that a diagnostic is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct About {
+    /// The name that it would have.
+    pub node: String,
+    /// Its op; `None` for a leaf.
+    pub op: Option<OpKind>,
+    /// The operand to blame, counted from 0.
+    pub src: Option<usize>,
 }
 
 impl Diagnostic {
     /// An error without a fix.
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { code, severity: Severity::Error, span, message, fixes: Vec::new() }
+        Self { code, severity: Severity::Error, span, message, fixes: Vec::new(), about: None }
     }
 
     /// The same with one more fix, made of one edit.

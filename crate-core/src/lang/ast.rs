@@ -416,6 +416,48 @@ impl Ast {
         self.exprs.get(id.index()).unwrap_or(&NOWHERE)
     }
 
+    /// The part of an expression that stands first in the tree; none where it has no parts.
+    pub fn first_part(&self, id: ExprId) -> Option<ExprId> {
+        let first = |call: &Call| call.arguments.first().map(|argument| argument.value);
+        match &self.expr(id).kind {
+            ExprKind::Number(_)
+            | ExprKind::Inf
+            | ExprKind::Nan
+            | ExprKind::Bool(_)
+            | ExprKind::Text(_)
+            | ExprKind::Name(_)
+            | ExprKind::Open => None,
+            ExprKind::Paren(part)
+            | ExprKind::Prefix { operand: part, .. }
+            | ExprKind::Infix { left: part, .. }
+            | ExprKind::Method { receiver: part, .. }
+            | ExprKind::Transpose(part)
+            | ExprKind::Index { receiver: part, .. } => Some(*part),
+            ExprKind::List(parts) => parts.first().copied(),
+            ExprKind::Call(call) => first(call),
+        }
+    }
+
+    /// All parts of an expression and itself, parts before the whole.
+    pub fn parts(&self, root: ExprId) -> impl Iterator<Item = ExprId> + use<> {
+        let mut first = root;
+        while let Some(part) = self.first_part(first) {
+            first = part;
+        }
+        (first.0..=root.0).map(ExprId)
+    }
+
+    /// An expression without parentheses and plus signs around it.
+    pub fn core(&self, id: ExprId) -> ExprId {
+        let mut id = id;
+        while let ExprKind::Paren(part) | ExprKind::Prefix { sign: Infix::Plus, operand: part } =
+            &self.expr(id).kind
+        {
+            id = *part;
+        }
+        id
+    }
+
     /// All expressions, parts before the whole.
     pub fn exprs(&self) -> impl ExactSizeIterator<Item = (ExprId, &Expr)> {
         self.exprs.iter().enumerate().map(|(ix, expr)| (ExprId(ix as u32), expr))

@@ -12,16 +12,17 @@ use super::ast::{
 };
 use super::lex::Infix;
 use super::parse::parse;
+use super::spell::TableNames;
 
 /// A line that is longer is broken inside its brackets, where it has any.
 const MAX_WIDTH: usize = 100;
 
 const INDENT: usize = 2;
 
-/// What things are called. Each answer must be its own answer: `op(op(x)) = op(x)`.
+/// What things are called. Each answer must be its own answer: `op(None, op(_, x)) = op(_, x)`.
 pub trait Spelling {
-    /// The canonical name of an op.
-    fn op<'a>(&'a self, name: &'a str) -> &'a str;
+    /// The canonical name of an op; `prefix` is the module name before it that falls away.
+    fn op<'a>(&'a self, prefix: Option<&str>, name: &'a str) -> &'a str;
     /// The canonical name of an argument of the op with this canonical name.
     fn argument<'a>(&'a self, op: &str, name: &'a str) -> &'a str;
     /// Whether a call on this module name is the plain call.
@@ -33,7 +34,7 @@ pub trait Spelling {
 pub struct AsWritten;
 
 impl Spelling for AsWritten {
-    fn op<'a>(&'a self, name: &'a str) -> &'a str {
+    fn op<'a>(&'a self, _prefix: Option<&str>, name: &'a str) -> &'a str {
         name
     }
 
@@ -46,9 +47,9 @@ impl Spelling for AsWritten {
     }
 }
 
-/// The canonical form of a text, with every name as it was written.
+/// The canonical form of a text.
 pub fn format(text: &str) -> String {
-    format_with(&parse(text).ast, &AsWritten)
+    format_with(&parse(text).ast, &TableNames)
 }
 
 /// The canonical text of a tree.
@@ -351,12 +352,16 @@ impl<'a> Printer<'a> {
 
     /// What a call calls, and the receiver where it is not a dropped prefix.
     fn called(&self, call: &'a Call, receiver: Option<ExprId>) -> (Option<ExprId>, &'a str) {
-        let receiver = receiver.filter(|&receiver| match &self.ast.expr(receiver).kind {
-            ExprKind::Name(name) => self.own.contains(name.as_str()) || !self.spelling.drops(name),
-            _ => true,
+        let prefix = receiver.and_then(|receiver| match &self.ast.expr(receiver).kind {
+            ExprKind::Name(name) => Some(name.as_str()),
+            _ => None,
         });
+        let prefix = prefix.filter(|name| !self.own.contains(name) && self.spelling.drops(name));
+        let receiver = receiver.filter(|_| prefix.is_none());
         let name = call.name.text.as_str();
-        (receiver, if self.own.contains(name) { name } else { self.spelling.op(name) })
+        // A module has no functions of the document.
+        let is_own = self.own.contains(name) && prefix.is_none();
+        (receiver, if is_own { name } else { self.spelling.op(prefix, name) })
     }
 
     fn width(&self, id: ExprId) -> usize {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::ast::{Ast, Comment, LineKind, StatementKind};
 use super::edit::{self, EditError};
-use super::format::{Spelling, format_with};
+use super::format::{AsWritten, Spelling, format_with};
 use super::lex::lex;
 use super::parse::{MAX_TEXT, parse};
 use super::{Span, TextEdit, format};
@@ -55,7 +55,7 @@ const k ne[2 token, 1 expert] f16 = rand(seed=1, lo=-1)
 const z = load(\"f.csv\")
 s = sum_rows(w)
 c = clamp!(s, min=6.103515625e-5, max=inf)
-d = np.sum(c, axis=[0, 2], keepdims=true)
+d = sum(c, axis=[0, 2], keepdims=true)
 y = w / c^-2 @ k.T - -x.sum()
 q = w[0, ::2, _, ..., _, 1:-1:2] != (a < b)
 
@@ -174,8 +174,12 @@ fn check_laws(text: &str) {
     for (id, expr) in parsed.ast.exprs() {
         assert!(!expr.span.of(text).is_empty(), "{text:?}\n{id:?}");
     }
-    let once = format(text);
-    assert_eq!(format(&once), once, "format is not idempotent on {text:?}");
+    let spelled = format(text);
+    assert_eq!(format(&spelled), spelled, "format is not idempotent on {text:?}");
+    assert_eq!(comments(&spelled), comments(text), "comments of {text:?} in {spelled:?}");
+    let as_written = |text: &str| format_with(&parse(text).ast, &AsWritten);
+    let once = as_written(text);
+    assert_eq!(as_written(&once), once, "format is not idempotent on {text:?}");
     assert_eq!(comments(&once), comments(text), "comments of {text:?} in {once:?}");
     let again = parse(&once);
     assert_eq!(sketch(&again.ast), sketch(&parsed.ast), "{text:?}\nbecame {once:?}");
@@ -220,7 +224,7 @@ fn formatting_of_small_things() {
 fn spelling_comes_from_outside() {
     struct Torch;
     impl Spelling for Torch {
-        fn op<'a>(&'a self, name: &'a str) -> &'a str {
+        fn op<'a>(&'a self, _prefix: Option<&str>, name: &'a str) -> &'a str {
             if name == "total" { "sum" } else { name }
         }
         fn argument<'a>(&'a self, op: &str, name: &'a str) -> &'a str {

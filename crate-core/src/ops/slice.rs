@@ -15,7 +15,7 @@ pub(super) const INDEX: usize = 0;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "slice",
-    aliases: &[],
+    aliases: &["x[..]"],
     ggml: "GGML_OP_VIEW",
     sign: None,
     formula: "y = a[..]",

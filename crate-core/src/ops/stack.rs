@@ -15,7 +15,7 @@ const AXIS: usize = 0;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "stack",
-    aliases: &[],
+    aliases: &["[a, b]"],
     ggml: "",
     sign: None,
     formula: "y = [a, b, ..]",

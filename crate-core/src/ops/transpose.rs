@@ -16,7 +16,7 @@ const SECOND: usize = 1;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "transpose",
-    aliases: &["swapaxes", "t"],
+    aliases: &["x.T", "swapaxes", "t"],
     ggml: "GGML_OP_TRANSPOSE",
     sign: None,
     formula: "y = aᵀ",

@@ -8,7 +8,7 @@ use crate::math::Real;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "view",
-    aliases: &["identity"],
+    aliases: &["a = b", "identity"],
     ggml: "GGML_OP_VIEW",
     sign: None,
     formula: "y = a",

@@ -1,0 +1,285 @@
+//! Syntax tree to graph: names are resolved, ops applied, directives read.
+//!
+//! A line with a mistake has no value, and neither have the lines that need it; all others are made.
+//! It evaluates no tensor, reads no file itself, and names no op: rows, signs and aliases come from
+//! the op table.
+
+mod block;
+mod call;
+mod constant;
+mod directive;
+mod machine;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::ast::{Ast, Ident, StatementKind};
+use super::edit;
+use super::parse::words;
+use super::source_map::SourceMap;
+use super::suggest::nearest;
+use super::{Code, Diagnostic, Span, TextEdit};
+use crate::autodiff::Given;
+use crate::construct::Budget;
+use crate::graph::{Graph, NodeId};
+use crate::rules::RuleSet;
+use crate::train::Optimizer;
+
+use self::machine::Machine;
+
+/// A file that `load("file")` names.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Loaded {
+    /// Its shape, row-major.
+    pub dims: Vec<u32>,
+    /// Its elements, row-major.
+    pub values: Vec<f64>,
+}
+
+/// How the host reads files; the text says what went wrong.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Loaded, String>;
+
+/// What a document means.
+#[derive(Clone, Debug, Default)]
+pub struct Lowered {
+    /// Whose rules it is judged by.
+    pub rules: RuleSet,
+    /// Leaves and forward nodes, in order of evaluation.
+    pub graph: Graph,
+    /// Which text made which node.
+    pub map: SourceMap,
+    /// Nodes by name.
+    pub names: BTreeMap<Arc<str>, NodeId>,
+    /// Names that have no value because of a mistake or an open input, with their places.
+    pub valueless: Vec<Ident>,
+    /// The node backward starts from: the `backward` line's, or the one called `loss`.
+    pub loss: Option<NodeId>,
+    /// The `backward` line.
+    pub backward: Option<Backward>,
+    /// The `check` lines, in order.
+    pub checks: Vec<CheckLine>,
+    /// The `train` line.
+    pub train: Option<TrainLine>,
+    /// Where gradients start from, as the text gives it.
+    pub accumulators: Vec<(NodeId, Given, Span)>,
+    /// Pinned positions.
+    pub pins: Vec<Pin>,
+    /// What is wrong, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// `backward NODE with VALUE`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Backward {
+    /// The node.
+    pub node: NodeId,
+    /// Its cotangent.
+    pub with: Option<Given>,
+    /// The line.
+    pub span: Span,
+    /// The cotangent's text.
+    pub with_span: Option<Span>,
+}
+
+/// A `check` line.
+#[derive(Clone, Debug)]
+pub struct CheckLine {
+    /// What it asks for.
+    pub kind: CheckKind,
+    /// Its settings, in order.
+    pub settings: Vec<(String, f64)>,
+    /// The line.
+    pub span: Span,
+}
+
+/// What a `check` line asks for.
+#[derive(Clone, Debug)]
+pub enum CheckKind {
+    /// Finite differences.
+    Fd,
+    /// The adjoint test.
+    Adjoint,
+    /// A closed form of a leaf's gradient.
+    Formula(Box<Formula>),
+}
+
+/// A closed form, as a graph of its own: nothing is added to the document's.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// The leaf whose gradient it is.
+    pub of: NodeId,
+    /// The formula, with two-sided broadcast.
+    pub graph: Graph,
+    /// Its value.
+    pub value: NodeId,
+    /// Leaves of the formula's graph, and the document's nodes whose values they take.
+    pub inputs: Vec<(NodeId, NodeId)>,
+}
+
+/// The `train` line.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrainLine {
+    /// How parameters move.
+    pub optimizer: Optimizer,
+    /// How many steps.
+    pub steps: u64,
+    /// Micro-batches a step.
+    pub period: u64,
+    /// The largest gradient norm.
+    pub clip: Option<f64>,
+    /// The line.
+    pub span: Span,
+}
+
+/// `layout NODE X Y`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pin {
+    /// The node.
+    pub node: NodeId,
+    /// To the right.
+    pub x: f64,
+    /// Downwards.
+    pub y: f64,
+    /// The line.
+    pub span: Span,
+}
+
+/// Makes the graph of a document; no file can be read.
+pub fn lower(ast: &Ast, text: &str, budget: &Budget) -> Lowered {
+    lower_with(ast, text, budget, &|_| Err("no files can be read here".to_owned()))
+}
+
+/// Makes the graph of a document whose files the host reads.
+pub fn lower_with(ast: &Ast, text: &str, budget: &Budget, files: ReadFile<'_>) -> Lowered {
+    let mut complaints = Complaints::default();
+    let rules = rules(ast, &mut complaints);
+    let program = block::Program::new(ast, text, &mut complaints);
+    let mut machine = Machine::new(&program, budget, rules, files, complaints);
+    machine.run();
+    let mut out = machine.finish();
+    directive::read(&program, budget, files, &mut out);
+    out.lowered.diagnostics = out.complaints.finish();
+    out.lowered
+}
+
+/// The rule set that the document names.
+fn rules(ast: &Ast, complaints: &mut Complaints) -> RuleSet {
+    let mut named: Option<RuleSet> = None;
+    let mut seen = false;
+    for statement in ast.statements() {
+        let StatementKind::Rules(name) = &statement.kind else {
+            continue;
+        };
+        if seen {
+            complaints.second_line("rules", statement.span);
+            continue;
+        }
+        seen = true;
+        named = RuleSet::by_name(&name.text);
+        if named.is_none() {
+            let known = RuleSet::ALL.iter().map(|rules| rules.name());
+            let message = format!(
+                "there are no rules called `{}`; write {}",
+                name.text,
+                known.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            );
+            complaints.unknown(Code::UnknownName, name, message, known);
+        }
+    }
+    named.unwrap_or_default()
+}
+
+/// What is wrong, each place and pattern once: a body that is called twice has its mistakes once.
+#[derive(Default)]
+struct Complaints {
+    all: BTreeMap<(Span, Code), Diagnostic>,
+}
+
+impl Complaints {
+    /// After so many the rest is not listed.
+    const MAX: usize = 1000;
+
+    fn add(&mut self, diagnostic: Diagnostic) {
+        if !self.is_full() {
+            self.all.entry((diagnostic.span, diagnostic.code)).or_insert(diagnostic);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.all.len() >= Self::MAX
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.add(Diagnostic::error(code, span, message));
+    }
+
+    /// A name that nobody knows, with the nearest one that somebody does.
+    fn unknown<'a>(
+        &mut self,
+        code: Code,
+        name: &Ident,
+        message: String,
+        known: impl IntoIterator<Item = &'a str>,
+    ) {
+        let diagnostic = Diagnostic::error(code, name.span, message);
+        self.add(match nearest(&name.text, known) {
+            Some(meant) => {
+                diagnostic.fix(format!("Write `{meant}`"), TextEdit::replace(name.span, meant))
+            }
+            None => diagnostic,
+        });
+    }
+
+    /// A second line of a kind that a document has once.
+    fn second_line(&mut self, word: &str, span: Span) {
+        let message = format!("a document has one `{word}` line; remove this one");
+        let diagnostic = Diagnostic::error(Code::DuplicateName, span, message);
+        self.add(diagnostic.fix("Remove it", TextEdit::replace(span, "")));
+    }
+
+    fn finish(self) -> Vec<Diagnostic> {
+        self.all.into_values().collect()
+    }
+}
+
+/// A value that an expression has while lines are made.
+#[derive(Clone, Debug)]
+enum Val {
+    /// A node.
+    Node(NodeId),
+    /// A number that takes the shape it meets.
+    Number(f64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A list of numbers.
+    List(Arc<constant::Const>),
+    /// A list with something else in it: its elements are the expression's parts.
+    Parts,
+    /// A name that no line defines: an axis name, or a mistake.
+    Word,
+    /// A text.
+    Text,
+    /// None, because of a mistake that has been reported.
+    Poison,
+}
+
+/// A name for the second of two things that have the same.
+fn another_name(ast: &Ast, name: &str) -> String {
+    let taken = |candidate: &str| {
+        words::is_reserved(candidate)
+            || ast.definition(candidate).is_some()
+            || ast.statements().any(|s| match &s.kind {
+                StatementKind::Function(function) => function.name.text == candidate,
+                _ => false,
+            })
+    };
+    let free = (2..).map(|n| format!("{name}{n}")).find(|candidate| !taken(candidate));
+    free.unwrap_or_else(|| name.to_owned())
+}
+
+/// The edit that puts a document under other rules.
+fn use_rules(ast: &Ast, text: &str, rules: RuleSet) -> TextEdit {
+    edit::set_rules(text, ast, rules.name())
+}

@@ -1,0 +1,514 @@
+//! Numbers, lists of them and generators: what has a value before there is a graph.
+
+use std::sync::Arc;
+
+use super::{Complaints, ReadFile, Val, words};
+use crate::construct::Budget;
+use crate::graph::{Init, Params};
+use crate::lang::ast::{Argument, Ast, Axis, Call, ExprId, ExprKind, Ident, ShapeText};
+use crate::lang::lex::Infix;
+use crate::lang::suggest::nearest;
+use crate::lang::{Code, Diagnostic, Span, TextEdit};
+use crate::ops::def::{Cx, Operand, ShapeCx, Sign, Storage};
+use crate::ops::{OpKind, by_sign};
+use crate::refusal::{Limit, Reason};
+use crate::rules::RuleSet;
+use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
+
+/// A constant with a shape.
+#[derive(Clone, Debug)]
+pub(super) struct Const {
+    pub(super) ty: TensorType,
+    pub(super) data: Arc<[f64]>,
+}
+
+/// A way to fill a leaf without writing its numbers.
+struct Generator {
+    name: &'static str,
+    params: &'static [(&'static str, Option<f64>)],
+    make: fn(&[f64], seed: u64) -> Init,
+}
+
+const SEED: &str = "seed";
+
+const GENERATORS: &[Generator] = &[
+    Generator { name: "zeros", params: &[], make: |_, _| Init::Fill(0.0) },
+    Generator { name: "ones", params: &[], make: |_, _| Init::Fill(1.0) },
+    Generator { name: "full", params: &[("v", None)], make: |a, _| Init::Fill(nth(a, 0)) },
+    Generator {
+        name: "arange",
+        params: &[("start", Some(0.0)), ("step", Some(1.0))],
+        make: |a, _| Init::Arange { start: nth(a, 0), step: nth(a, 1) },
+    },
+    Generator {
+        name: "linspace",
+        params: &[("a", None), ("b", None)],
+        make: |a, _| Init::Linspace { a: nth(a, 0), b: nth(a, 1) },
+    },
+    Generator { name: "eye", params: &[], make: |_, _| Init::Eye },
+    Generator {
+        name: "rand",
+        params: &[(SEED, Some(1.0)), ("lo", Some(0.0)), ("hi", Some(1.0))],
+        make: |a, seed| Init::Rand { seed, lo: nth(a, 1), hi: nth(a, 2) },
+    },
+    Generator { name: "randn", params: &[(SEED, Some(1.0))], make: |_, seed| Init::Randn { seed } },
+];
+
+fn nth(values: &[f64], ix: usize) -> f64 {
+    values.get(ix).copied().unwrap_or(0.0)
+}
+
+pub(super) fn is_generator(name: &str) -> bool {
+    GENERATORS.iter().any(|generator| generator.name == name)
+}
+
+/// What stands after the `=` of a leaf.
+pub(super) enum Literal {
+    /// Numbers, with their shape.
+    List(Arc<Const>),
+    /// One number, of any shape.
+    Number(f64),
+    /// As many numbers as are needed.
+    Init(Init),
+}
+
+/// What constants need to know.
+pub(super) struct ConstCx<'c> {
+    pub(super) ast: &'c Ast,
+    pub(super) rules: RuleSet,
+    pub(super) budget: &'c Budget,
+    pub(super) files: ReadFile<'c>,
+    pub(super) complaints: &'c mut Complaints,
+}
+
+impl ConstCx<'_> {
+    /// A leaf's value, a cotangent or an accumulator; `None` after a complaint.
+    pub(super) fn literal(&mut self, root: ExprId) -> Option<Literal> {
+        let core = self.ast.core(root);
+        let expr = self.ast.expr(core);
+        match &expr.kind {
+            ExprKind::Name(name) if is_generator(name) => self.generator(name, &[], expr.span),
+            ExprKind::Call(call) if call.name.text == words::LOAD => self.load(call),
+            ExprKind::Call(call) if is_generator(&call.name.text) => {
+                self.generator(&call.name.text, &call.arguments, call.name.span)
+            }
+            ExprKind::Call(call) => {
+                let known = GENERATORS.iter().map(|generator| generator.name);
+                let message = format!("nothing called `{}` fills a leaf", call.name.text);
+                self.complaints.unknown(Code::UnknownOp, &call.name, message, known);
+                None
+            }
+            _ => match self.value(root)? {
+                Val::Number(x) => Some(Literal::Number(x)),
+                Val::Bool(x) => Some(Literal::Number(f64::from(u8::from(x)))),
+                Val::List(list) => Some(Literal::List(list)),
+                _ => None,
+            },
+        }
+    }
+
+    /// Numbers and lists of them; `None` after a complaint.
+    pub(super) fn value(&mut self, root: ExprId) -> Option<Val> {
+        let ast = self.ast;
+        let mut vals: Vec<Val> = Vec::new();
+        let mut first = None;
+        for id in ast.parts(root) {
+            let first = *first.get_or_insert(id.index());
+            let expr = ast.expr(id);
+            let val = |id: ExprId| vals.get(id.index() - first).cloned().unwrap_or(Val::Poison);
+            let made = match &expr.kind {
+                ExprKind::Number(number) => Val::Number(number.value),
+                ExprKind::Inf => Val::Number(f64::INFINITY),
+                ExprKind::Nan => Val::Number(f64::NAN),
+                ExprKind::Bool(x) => Val::Bool(*x),
+                ExprKind::Paren(part) | ExprKind::Prefix { sign: Infix::Plus, operand: part } => {
+                    val(*part)
+                }
+                ExprKind::List(parts) => {
+                    let parts: Vec<Val> = parts.iter().map(|part| val(*part)).collect();
+                    list(&parts, expr.span, self.complaints)
+                }
+                ExprKind::Prefix { sign, operand } => {
+                    let sign = Sign::Prefix(sign.as_str());
+                    self.signed(sign, &[(val(*operand), *operand)], expr.span)
+                }
+                ExprKind::Infix { sign, left, right, .. } => {
+                    let operands = [(val(*left), *left), (val(*right), *right)];
+                    self.signed(Sign::Infix(sign.as_str()), &operands, expr.span)
+                }
+                ExprKind::Open => {
+                    let message = "this value is still open; write a number";
+                    self.complaints.error(Code::OpenInput, expr.span, message);
+                    Val::Poison
+                }
+                _ => {
+                    let message = "only numbers, lists of numbers and generators stand here";
+                    self.complaints.error(Code::BadLiteral, expr.span, message);
+                    Val::Poison
+                }
+            };
+            vals.push(made);
+        }
+        vals.pop().filter(|val| !matches!(val, Val::Poison))
+    }
+
+    fn signed(&mut self, sign: Sign, operands: &[(Val, ExprId)], span: Span) -> Val {
+        let Some(op) = by_sign(sign) else {
+            return Val::Poison;
+        };
+        let constants: Option<Vec<Const>> = operands.iter().map(|(val, _)| constant(val)).collect();
+        let Some(constants) = constants else {
+            return Val::Poison;
+        };
+        match fold(op, &constants, &Params::default(), self.rules, self.budget) {
+            Ok(val) => val,
+            Err(reason) => {
+                let word = self.rules.op_name(op);
+                let message = reason.sentence(word, "this value", None, &|_| String::new());
+                self.complaints.error(reason.code(), span, message);
+                Val::Poison
+            }
+        }
+    }
+
+    fn generator(&mut self, name: &str, arguments: &[Argument], span: Span) -> Option<Literal> {
+        let generator = GENERATORS.iter().find(|generator| generator.name == name)?;
+        let mut values: Vec<Option<f64>> = vec![None; generator.params.len()];
+        let mut seed = 1;
+        for (place, Argument { name: key, value }) in arguments.iter().enumerate() {
+            let ix = match key {
+                None => Some(place).filter(|&ix| ix < values.len()),
+                Some(key) => generator.params.iter().position(|(param, _)| *param == key.text),
+            };
+            let Some(slot) = ix.and_then(|ix| values.get_mut(ix)).filter(|slot| slot.is_none())
+            else {
+                self.wrong_argument(generator, key.as_ref(), *value);
+                return None;
+            };
+            let x = match self.value(*value)? {
+                Val::Number(x) => x,
+                _ => {
+                    let span = self.ast.expr(*value).span;
+                    self.complaints.error(Code::WrongArguments, span, "this must be a number");
+                    return None;
+                }
+            };
+            *slot = Some(x);
+            let is_seed = ix.and_then(|ix| generator.params.get(ix)).is_some_and(|p| p.0 == SEED);
+            if is_seed {
+                seed = self.seed(*value, x)?;
+            }
+        }
+        let mut all = Vec::with_capacity(values.len());
+        for (value, (param, default)) in values.into_iter().zip(generator.params) {
+            let Some(value) = value.or(*default) else {
+                let message = format!("`{name}` needs {param}; write `{name}({param}=…)`");
+                self.complaints.error(Code::WrongArguments, span, message);
+                return None;
+            };
+            all.push(value);
+        }
+        Some(Literal::Init((generator.make)(&all, seed)))
+    }
+
+    fn wrong_argument(&mut self, generator: &Generator, key: Option<&Ident>, value: ExprId) {
+        let names: Vec<&str> = generator.params.iter().map(|(name, _)| *name).collect();
+        let takes = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        let message = format!("`{}` takes {takes}, each once", generator.name);
+        match key {
+            Some(key) => self.complaints.unknown(Code::WrongArguments, key, message, names),
+            None => {
+                let span = self.ast.expr(value).span;
+                self.complaints.error(Code::WrongArguments, span, message);
+            }
+        }
+    }
+
+    /// A seed is a whole number; all 64 bits of it count.
+    fn seed(&mut self, value: ExprId, x: f64) -> Option<u64> {
+        let exact = match &self.ast.expr(self.ast.core(value)).kind {
+            ExprKind::Number(number) => number.text.parse().ok(),
+            _ => None,
+        };
+        let whole = Some(x).filter(|x| x.trunc().to_bits() == x.to_bits() && *x >= 0.0);
+        let rounded = whole.filter(|x| *x < 9_007_199_254_740_992.0).map(|x| x as u64);
+        if exact.or(rounded).is_none() {
+            let span = self.ast.expr(value).span;
+            let message = "a seed is a whole number from 0 to 2^64 - 1";
+            self.complaints.error(Code::BadLiteral, span, message);
+        }
+        exact.or(rounded)
+    }
+
+    fn load(&mut self, call: &Call) -> Option<Literal> {
+        let file = match call.arguments.as_slice() {
+            [Argument { name: None, value }] => Some(self.ast.expr(*value)),
+            _ => None,
+        };
+        let Some((ExprKind::Text(name), span)) = file.map(|file| (&file.kind, file.span)) else {
+            let message = "`load` takes the name of a file in double quotes";
+            self.complaints.error(Code::WrongArguments, call.name.span, message);
+            return None;
+        };
+        let loaded = match (self.files)(name) {
+            Ok(loaded) => loaded,
+            Err(why) => {
+                let message = format!("\"{name}\" cannot be used: {why}");
+                self.complaints.error(Code::BadFile, span, message);
+                return None;
+            }
+        };
+        let shape = Shape::new(&loaded.dims);
+        let shape = shape.filter(|shape| shape.n_elements() == loaded.values.len() as u64);
+        let Some(shape) = shape else {
+            let message = format!("\"{name}\" does not hold a tensor of at most {MAX_RANK} axes");
+            self.complaints.error(Code::BadFile, span, message);
+            return None;
+        };
+        let ty = TensorType::f32(shape);
+        Some(Literal::List(Arc::new(Const { ty, data: loaded.values.into() })))
+    }
+
+    /// The shape that the text gives, row-major, with the axes' names in the same order.
+    pub(super) fn shape<'t>(
+        &mut self,
+        text: &'t ShapeText,
+    ) -> Option<(Shape, Vec<Option<&'t str>>)> {
+        let mut axes: Vec<&Axis> = text.axes.iter().collect();
+        if text.ne {
+            axes.reverse();
+        }
+        let mut dims = Vec::new();
+        let mut names: Vec<Option<&str>> = Vec::new();
+        for axis in axes {
+            let Ok(extent) = u32::try_from(axis.extent) else {
+                let max = self.budget.tensor_elements;
+                let limit = Reason::Budget { limit: Limit::TensorElements, max };
+                let message = limit.sentence("", "this tensor", None, &|_| String::new());
+                self.complaints.error(limit.code(), axis.span, message);
+                return None;
+            };
+            let name = axis.name.as_ref().map(|name| name.text.as_str());
+            if let Some(name) = name.filter(|name| names.contains(&Some(*name))) {
+                let message = format!("two axes are called `{name}`; rename one");
+                self.complaints.error(Code::DuplicateName, axis.span, message);
+                return None;
+            }
+            dims.push(extent);
+            names.push(name);
+        }
+        let shape = Shape::new(&dims);
+        if shape.is_none() {
+            let message = format!("a tensor has at most {MAX_RANK} axes, this has {}", dims.len());
+            self.complaints.error(Code::BadLiteral, text.span, message);
+        }
+        shape.map(|shape| (shape, names))
+    }
+
+    /// How a tensor of this type is filled, and its shape where only the value gives it.
+    pub(super) fn init(
+        &mut self,
+        literal: Literal,
+        shape: Option<Shape>,
+        dtype: DType,
+        span: Span,
+    ) -> Option<(Shape, Init)> {
+        let bad = |message: String| Diagnostic::error(Code::BadLiteral, span, message);
+        let made = match (literal, shape) {
+            (Literal::Number(x), shape) => misfit(dtype, &[x])
+                .map(|x| bad(no_room(dtype, x)))
+                .map_or_else(|| Ok((shape.unwrap_or(Shape::SCALAR), Init::Fill(x))), Err),
+            (Literal::List(list), shape) => {
+                let own = list.ty.shape;
+                let to = shape.unwrap_or(own);
+                // A flat list fills a shape row by row.
+                let flat = own.rank() == 1 && own.n_elements() == to.n_elements();
+                if own != to && !flat {
+                    let (n, wanted) = (own.n_elements(), to.n_elements());
+                    let message = if n == wanted {
+                        format!("this list has shape {own}, not {to}")
+                    } else {
+                        format!("this list has {n} numbers, and {to} needs {wanted}")
+                    };
+                    Err(bad(message))
+                } else if let Some(x) = misfit(dtype, &list.data) {
+                    Err(bad(no_room(dtype, x)))
+                } else {
+                    Ok((to, Init::Literal(Arc::clone(&list.data))))
+                }
+            }
+            (Literal::Init(init), Some(shape)) => Ok((shape, init)),
+            (Literal::Init(_), None) => {
+                Err(bad("this needs a shape; write `[2, 3]` before the `=`".to_owned()))
+            }
+        };
+        match made {
+            Ok(made) => Some(made),
+            Err(diagnostic) => {
+                self.complaints.add(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// The type that a word names.
+    pub(super) fn dtype(&mut self, name: Option<&Ident>) -> Option<DType> {
+        let Some(name) = name else {
+            return Some(DType::F32);
+        };
+        let found = DType::by_name(&name.text);
+        if found.is_none() {
+            let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+            let message = format!("`{}` is no type; write {}", name.text, known.join(", "));
+            let diagnostic = Diagnostic::error(Code::BadLiteral, name.span, message);
+            self.complaints.add(match nearest(&name.text, known) {
+                Some(meant) => {
+                    diagnostic.fix(format!("Write `{meant}`"), TextEdit::replace(name.span, meant))
+                }
+                None => diagnostic,
+            });
+        }
+        found
+    }
+}
+
+/// The first number that a type cannot hold at all; floats round, which is no mistake.
+fn misfit(dtype: DType, values: &[f64]) -> Option<f64> {
+    let fits = |x: f64| match dtype {
+        DType::F32 | DType::F16 | DType::Bf16 => true,
+        DType::I32 => x.trunc().to_bits() == x.to_bits() && x.abs() <= f64::from(i32::MAX),
+        DType::Bool => x.to_bits() == 0f64.to_bits() || x.to_bits() == 1f64.to_bits(),
+    };
+    values.iter().copied().find(|x| !fits(*x))
+}
+
+fn no_room(dtype: DType, x: f64) -> String {
+    match dtype {
+        DType::Bool => format!("a bool is true or false, not {x}"),
+        _ => format!("{dtype} holds whole numbers up to 2^31 - 1, not {x}"),
+    }
+}
+
+/// A constant, of what is one.
+pub(super) fn constant(val: &Val) -> Option<Const> {
+    let scalar = |x: f64, dtype| Const {
+        ty: TensorType { dtype, ..TensorType::f32(Shape::SCALAR) },
+        data: Arc::new([x]),
+    };
+    match val {
+        Val::Number(x) => Some(scalar(*x, DType::F32)),
+        Val::Bool(x) => Some(scalar(f64::from(u8::from(*x)), DType::Bool)),
+        Val::List(list) => Some(Const::clone(list)),
+        Val::Node(_) | Val::Parts | Val::Word | Val::Text | Val::Poison => None,
+    }
+}
+
+/// A list of numbers, or of lists of one shape.
+pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Val {
+    let mut data = Vec::with_capacity(parts.len());
+    let mut inner: Option<Shape> = None;
+    let mut n_bools = 0;
+    for part in parts {
+        let shape = match part {
+            Val::Number(x) => {
+                data.push(*x);
+                Shape::SCALAR
+            }
+            Val::Bool(x) => {
+                data.push(f64::from(u8::from(*x)));
+                n_bools += 1;
+                Shape::SCALAR
+            }
+            Val::List(list) => {
+                data.extend_from_slice(&list.data);
+                list.ty.shape
+            }
+            Val::Poison => return Val::Poison,
+            Val::Node(_) | Val::Parts | Val::Word | Val::Text => return Val::Parts,
+        };
+        if let Some(before) = inner.filter(|before| *before != shape) {
+            let message =
+                format!("the parts of a list have one shape; here are {before} and {shape}");
+            complaints.error(Code::BadLiteral, span, message);
+            return Val::Poison;
+        }
+        inner = Some(shape);
+    }
+    let mut dims = vec![parts.len() as u32];
+    dims.extend_from_slice(inner.unwrap_or(Shape::SCALAR).dims());
+    let Some(shape) = Shape::new(&dims) else {
+        let message = format!("lists may be {MAX_RANK} deep");
+        complaints.error(Code::BadLiteral, span, message);
+        return Val::Poison;
+    };
+    let all_bools = n_bools > 0 && n_bools == data.len();
+    let dtype = if all_bools { DType::Bool } else { DType::F32 };
+    Val::List(Arc::new(Const {
+        ty: TensorType { dtype, ..TensorType::f32(shape) },
+        data: data.into(),
+    }))
+}
+
+/// Whether an op on constants is a constant: not where its value is a window into another's.
+pub(super) fn folds(op: OpKind) -> bool {
+    matches!(op.def().storage, Storage::Own | Storage::OwnOrFirst)
+}
+
+/// Computes an op on constants, in f64.
+pub(super) fn fold(
+    op: OpKind,
+    sources: &[Const],
+    params: &Params,
+    rules: RuleSet,
+    budget: &Budget,
+) -> Result<Val, Reason> {
+    let def = op.def();
+    let mut types: Vec<TensorType> = sources.iter().map(|source| source.ty).collect();
+    if def.stretches {
+        meet(&mut types, sources.iter().map(|source| source.ty.shape.rank() == 0));
+    }
+    let cx = ShapeCx { src: &types, params, broadcast: rules.broadcast() };
+    let ty = (def.shape)(&cx)?;
+    let n = ty.shape.n_elements();
+    if n > budget.tensor_elements {
+        return Err(Reason::Budget { limit: Limit::TensorElements, max: budget.tensor_elements });
+    }
+    // A number that met a shape is still one number: values are found modulo the extents.
+    let operands: Vec<Operand<'_, f64>> =
+        sources.iter().map(|source| Operand { data: &source.data, ty: source.ty }).collect();
+    let mut out = vec![0.0; n as usize];
+    (def.forward.f64)(&mut Cx { src: &operands, params, ty, out: &mut out });
+    Ok(match (ty.shape.rank(), ty.dtype, out.as_slice()) {
+        (0, DType::Bool, [x]) => Val::Bool(x.abs() > 0.0),
+        (0, _, [x]) => Val::Number(*x),
+        _ => Val::List(Arc::new(Const { ty, data: out.into() })),
+    })
+}
+
+/// Gives numbers the shape they meet: that of the operand with the most elements.
+pub(super) fn meet(types: &mut [TensorType], is_number: impl Iterator<Item = bool> + Clone) {
+    let tensors = types.iter().zip(is_number.clone()).filter(|(_, is_number)| !is_number);
+    let mut met: Option<TensorType> = None;
+    for (ty, _) in tensors {
+        if met.is_none_or(|met| ty.shape.n_elements() > met.shape.n_elements()) {
+            met = Some(*ty);
+        }
+    }
+    let Some(met) = met else {
+        return;
+    };
+    for (ty, _) in types.iter_mut().zip(is_number).filter(|(_, is_number)| *is_number) {
+        *ty = TensorType { dtype: ty.dtype, ..met };
+    }
+}
+
+/// A list of whole numbers, of what is one.
+pub(super) fn whole_numbers(data: &[f64]) -> Option<Vec<i64>> {
+    data.iter().map(|x| whole(*x)).collect()
+}
+
+/// A whole number that an i64 holds exactly.
+pub(super) fn whole(x: f64) -> Option<i64> {
+    let fits = x.trunc().to_bits() == x.to_bits() && x.abs() < 9_007_199_254_740_992.0;
+    fits.then_some(x as i64)
+}

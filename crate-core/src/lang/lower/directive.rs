@@ -1,0 +1,241 @@
+//! What the document asks for beside its graph: backward, checks, training, pinned positions.
+
+use super::block::Program;
+use super::constant::ConstCx;
+use super::machine::{Imports, Machine, Output, given};
+use super::{Backward, CheckKind, CheckLine, Complaints, Formula, Pin, ReadFile, TrainLine, Val};
+use crate::construct::{self, Budget};
+use crate::graph::{Flags, Init, NodeId};
+use crate::lang::ast::{Check, ExprId, Ident, Ref, Setting, Statement, StatementKind};
+use crate::lang::suggest::nearest;
+use crate::lang::{Code, Diagnostic, Severity, Span, TextEdit};
+use crate::refusal::{Limit, Reason};
+use crate::rules::RuleSet;
+use crate::tensor::TensorType;
+use crate::train::Optimizer;
+
+/// The node that a document means where no `backward` line names one.
+const LOSS: &str = "loss";
+
+struct Directives<'d, 'a> {
+    program: &'d Program<'a>,
+    budget: &'d Budget,
+    files: ReadFile<'d>,
+    out: &'d mut Output,
+}
+
+/// Reads all directives of a document whose lines have been made.
+pub(super) fn read(program: &Program<'_>, budget: &Budget, files: ReadFile<'_>, out: &mut Output) {
+    let mut has_backward = false;
+    let mut has_train = false;
+    let mut directives = Directives { program, budget, files, out };
+    for statement in program.ast.statements() {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Backward { .. } if has_backward => {
+                directives.out.complaints.second_line("backward", span);
+            }
+            StatementKind::Train { .. } if has_train => {
+                directives.out.complaints.second_line("train", span);
+            }
+            StatementKind::Backward { of, with } => {
+                has_backward = true;
+                directives.backward(of, *with, span);
+            }
+            StatementKind::Train { method, settings } => {
+                has_train = true;
+                directives.train(method, settings, span);
+            }
+            _ => directives.other(statement),
+        }
+    }
+    if !has_backward {
+        let lowered = &mut out.lowered;
+        lowered.loss = lowered.names.get(LOSS).copied();
+    }
+}
+
+impl Directives<'_, '_> {
+    fn other(&mut self, statement: &Statement) {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Accumulator { of, shape, value } => {
+                let node = self.node(of, Severity::Error);
+                let mut cx = self.constants();
+                let shape = shape.as_ref().map(|text| cx.shape(text).map(|(shape, _)| shape));
+                let Some(node) = node else {
+                    return;
+                };
+                let own = self.out.lowered.graph.node(node).ty.shape;
+                let shape = match shape {
+                    Some(None) => return,
+                    Some(shape) => shape,
+                    None => None,
+                };
+                if let Some(given) = given(&mut self.constants(), *value, shape, own) {
+                    self.out.lowered.accumulators.push((node, given, span));
+                }
+            }
+            StatementKind::Check(check) => self.check(check, span),
+            StatementKind::Layout { of, x, y } => {
+                if let Some(node) = self.node(of, Severity::Warning) {
+                    self.out.lowered.pins.push(Pin { node, x: x.value, y: y.value, span });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn constants(&mut self) -> ConstCx<'_> {
+        ConstCx {
+            ast: self.program.ast,
+            rules: self.out.lowered.rules,
+            budget: self.budget,
+            files: self.files,
+            complaints: &mut self.out.complaints,
+        }
+    }
+
+    /// The node that a directive names. One without a value is no mistake of the directive.
+    fn node(&mut self, of: &Ref, severity: Severity) -> Option<NodeId> {
+        let name = of.name();
+        let found = self.out.lowered.names.get(name.as_str()).copied();
+        let head = of.parts.first().map_or("", |part| part.text.as_str());
+        let is_valueless = self.out.lowered.valueless.iter().any(|line| line.text == head);
+        if found.is_some() || is_valueless {
+            return found;
+        }
+        let known = self.out.lowered.names.keys().map(|name| &**name);
+        let message = format!("no node is called `{name}`");
+        let mut diagnostic = Diagnostic::error(Code::UnknownName, of.span, message);
+        if let Some(meant) = nearest(&name, known) {
+            let edit = TextEdit::replace(of.span, meant);
+            diagnostic = diagnostic.fix(format!("Write `{meant}`"), edit);
+        }
+        diagnostic.severity = severity;
+        self.out.complaints.add(diagnostic);
+        None
+    }
+
+    fn backward(&mut self, of: &Ref, with: Option<ExprId>, span: Span) {
+        let Some(node) = self.node(of, Severity::Error) else {
+            return;
+        };
+        let own = self.out.lowered.graph.node(node).ty.shape;
+        let cotangent = with.map(|with| given(&mut self.constants(), with, None, own));
+        let cotangent = match cotangent {
+            // The complaint has been made; without the cotangent the line means something else.
+            Some(None) => return,
+            Some(given) => given,
+            None => None,
+        };
+        let with_span = with.map(|with| self.program.ast.expr(with).span);
+        self.out.lowered.loss = Some(node);
+        self.out.lowered.backward = Some(Backward { node, with: cotangent, span, with_span });
+    }
+
+    fn check(&mut self, check: &Check, span: Span) {
+        let pairs = |settings: &[Setting]| {
+            settings.iter().map(|s| (s.name.text.clone(), s.value.value)).collect::<Vec<_>>()
+        };
+        let (kind, settings) = match check {
+            Check::Fd(settings) => (CheckKind::Fd, pairs(settings)),
+            Check::Adjoint(settings) => (CheckKind::Adjoint, pairs(settings)),
+            Check::Formula { of, value } => match self.formula(of, *value, span) {
+                Some(formula) => (CheckKind::Formula(Box::new(formula)), Vec::new()),
+                None => return,
+            },
+        };
+        self.out.lowered.checks.push(CheckLine { kind, settings, span });
+    }
+
+    fn formula(&mut self, of: &Ref, value: ExprId, span: Span) -> Option<Formula> {
+        let node = self.node(of, Severity::Error);
+        let complaints = std::mem::take(&mut self.out.complaints);
+        let machine =
+            Machine::new(self.program, self.budget, RuleSet::Numpy, self.files, complaints);
+        let imports = Imports::new(&self.out.lowered);
+        let (made, mut graph, inputs, complaints) = machine.formula(imports, value, span);
+        self.out.complaints = complaints;
+        let of = node?;
+        let ty = TensorType::f32(self.out.lowered.graph.node(of).ty.shape);
+        let (ty, init) = match made? {
+            Val::Node(value) => return Some(Formula { of, graph, value, inputs }),
+            Val::Number(x) => (ty, Init::Fill(x)),
+            Val::Bool(x) => (ty, Init::Fill(f64::from(u8::from(x)))),
+            Val::List(list) => (list.ty, Init::Literal(list.data.clone())),
+            Val::Parts | Val::Word | Val::Text | Val::Poison => return None,
+        };
+        let leaf =
+            construct::leaf(&mut graph, self.budget, ty, init, None, Flags::default()).ok()?;
+        Some(Formula { of, graph, value: leaf, inputs })
+    }
+
+    fn train(&mut self, method: &Ident, settings: &[Setting], span: Span) {
+        // Learning rate, decay and the rest as in `ggml-autodiff.md` 5.4.
+        const OWN: &[(&str, &[&str])] = &[
+            ("sgd", &["lr", "momentum", "wd", "steps", "period", "clip"]),
+            ("adamw", &["lr", "beta1", "beta2", "eps", "wd", "steps", "period", "clip"]),
+        ];
+        let Some((_, own)) = OWN.iter().find(|(name, _)| *name == method.text) else {
+            let message = format!("`{}` is no method; write `sgd` or `adamw`", method.text);
+            let known = OWN.iter().map(|(name, _)| *name);
+            self.out.complaints.unknown(Code::UnknownName, method, message, known);
+            return;
+        };
+        let mut fits = true;
+        for (ix, setting) in settings.iter().enumerate() {
+            let name = &setting.name;
+            let again = settings.iter().take(ix).any(|before| before.name.text == name.text);
+            if again || !own.contains(&name.text.as_str()) {
+                let message = format!("`{}` takes {}, each once", method.text, own.join(", "));
+                let known = own.iter().copied();
+                self.out.complaints.unknown(Code::WrongArguments, name, message, known);
+                fits = false;
+            }
+        }
+        let find = |name: &str| settings.iter().find(|setting| setting.name.text == name);
+        let number = |name: &str, default: f64| find(name).map_or(default, |s| s.value.value);
+        let complaints = &mut self.out.complaints;
+        let steps = count(find("steps"), Some(self.budget.steps), complaints);
+        let period = count(find("period"), None, complaints);
+        let clip = find("clip").map(|setting| setting.value.value);
+        if let Some(setting) = find("clip").filter(|setting| setting.value.value <= 0.0) {
+            let message = "the largest gradient norm is above 0";
+            complaints.error(Code::BadLiteral, setting.value.span, message);
+            fits = false;
+        }
+        let (Some(steps), Some(period), true) = (steps, period, fits) else {
+            return;
+        };
+        let (lr, wd) = (number("lr", 0.001), number("wd", 0.0));
+        let optimizer = if method.text == "sgd" {
+            Optimizer::Sgd { lr, momentum: number("momentum", 0.0), wd }
+        } else {
+            let (beta1, beta2) = (number("beta1", 0.9), number("beta2", 0.999));
+            Optimizer::AdamW { lr, beta1, beta2, eps: number("eps", 1e-8), wd }
+        };
+        self.out.lowered.train = Some(TrainLine { optimizer, steps, period, clip, span });
+    }
+}
+
+/// A setting that counts: 1 where it is left out, `None` after a complaint.
+fn count(setting: Option<&Setting>, max: Option<u64>, complaints: &mut Complaints) -> Option<u64> {
+    let Some(setting) = setting else {
+        return Some(1);
+    };
+    let x = setting.value.value;
+    let whole = super::constant::whole(x).and_then(|x| u64::try_from(x).ok());
+    let Some(n) = whole.filter(|n| *n >= 1) else {
+        let message = format!("`{}` is a whole number from 1 on", setting.name.text);
+        complaints.error(Code::BadLiteral, setting.value.span, message);
+        return None;
+    };
+    if let Some(max) = max.filter(|max| n > *max) {
+        let reason = Reason::Budget { limit: Limit::Steps, max };
+        let message = reason.sentence("", "", None, &|_| String::new());
+        complaints.error(reason.code(), setting.value.span, message);
+        return None;
+    }
+    Some(n)
+}
