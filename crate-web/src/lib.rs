@@ -2,5 +2,8 @@
 //!
 //! One module, started twice by `www/loader.js`: as the page, and as the worker that holds the engine.
 
+pub mod model;
+pub mod protocol;
+
 #[cfg(target_arch = "wasm32")]
 pub mod start;

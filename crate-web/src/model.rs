@@ -1,0 +1,23 @@
+//! The page without a browser: documents, steps, pictures and markup as plain data and pure functions.
+//!
+//! Tested natively. Deliberately absent: `web_sys`, `leptos`, and calls of the engine.
+
+pub mod measure;
+pub mod number;
+pub mod utf16;
+
+pub mod layout;
+pub mod scene;
+
+pub mod answer;
+pub mod doc;
+pub mod examples;
+pub mod supervise;
+pub mod timeline;
+pub mod view;
+
+pub mod action;
+pub mod chart;
+pub mod keys;
+pub mod markup;
+pub mod reduce;

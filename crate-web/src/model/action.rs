@@ -1,0 +1,248 @@
+//! Everything that can happen on the page, and everything the page does about it. Both lists are closed.
+
+use std::sync::Arc;
+
+use foldback::report::{CheckReport, TrainReport};
+
+use super::answer::Answer;
+use super::layout::Orientation;
+use super::supervise::LinkState;
+use super::timeline::Grain;
+use super::view::{Over, Room, Tab, Theme};
+use crate::protocol::Job;
+
+/// Where to step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Move {
+    /// To the next place of the scrubber. Held at the end it stays, pressed there it starts again at the seed.
+    Next {
+        /// Whether the key is held down.
+        held: bool,
+    },
+    /// To the previous place.
+    Back,
+    /// To the end of the next node, at any grain.
+    NextNode,
+    /// To the end of the previous node.
+    BackNode,
+    /// To the first step.
+    First,
+    /// To the last step.
+    Last,
+    /// To a step.
+    To(usize),
+    /// To a place of the scrubber.
+    Place(usize),
+    /// To the nearest fold.
+    Fold {
+        /// Forward in the trace.
+        forward: bool,
+    },
+}
+
+/// Along which edge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Walk {
+    /// To an input.
+    Input,
+    /// To a consumer.
+    Consumer,
+    /// To the node above.
+    Up,
+    /// To the node below.
+    Down,
+}
+
+/// What a new document is made from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Three lines to begin with.
+    New,
+    /// An example, by its place in the list.
+    Example(usize),
+    /// A file's text.
+    File(String),
+}
+
+/// A pane of the page, in the order of F6.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pane {
+    /// The text.
+    Program,
+    /// The graph, or what is over it.
+    Stage,
+    /// The right column.
+    Side,
+    /// The stepper.
+    Stepper,
+    /// The panels' buttons.
+    Dock,
+}
+
+impl Pane {
+    /// All of them, in the order of F6.
+    pub const ALL: [Self; 5] =
+        [Self::Program, Self::Stage, Self::Side, Self::Stepper, Self::Dock];
+}
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// The editor's text changed.
+    Type {
+        /// All of it.
+        text: String,
+        /// The caret, in bytes.
+        caret: usize,
+    },
+    /// The caret moved, in bytes.
+    Caret(usize),
+    /// Take the last change of the text back.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Judge the text by these rules.
+    SetRules(&'static str),
+    /// Judge it by the next ones.
+    NextRules,
+    /// Apply a problem's fix.
+    Fix {
+        /// Which problem.
+        problem: usize,
+        /// Which of its fixes.
+        fix: usize,
+    },
+    /// Open another document.
+    Open(Source),
+    /// Save the text as a file.
+    Save,
+    /// Step.
+    Step(Move),
+    /// How far a step goes.
+    SetGrain(Grain),
+    /// Play or pause.
+    Play,
+    /// Play faster, or slow again.
+    Faster,
+    /// It is time for the next step of playing.
+    Beat,
+    /// Select a node, or none.
+    Select(Option<u32>),
+    /// Select a neighbour of the selected node.
+    Walk(Walk),
+    /// Show a problem.
+    ShowProblem(usize),
+    /// Show the next or previous problem.
+    NextProblem {
+        /// Forward in the list.
+        forward: bool,
+    },
+    /// Show the node instead of the problem.
+    Inspect,
+    /// Look at another fix.
+    PickFix(usize),
+    /// Put a panel over the graph, or take it away.
+    Toggle(Over),
+    /// Show a pane on a narrow page.
+    Show(Tab),
+    /// Light or dark.
+    SetTheme(Theme),
+    /// To the next or previous pane.
+    NextPane {
+        /// Where the focus is.
+        from: Option<Pane>,
+        /// Forward in the order of [`Pane::ALL`].
+        forward: bool,
+    },
+    /// The page has another size.
+    Resize(Room),
+    /// Show the whole picture.
+    Fit,
+    /// Closer by a factor.
+    Zoom {
+        /// Above 1 is closer.
+        factor: f64,
+        /// The point held still; the middle of the pane where there is none.
+        at: Option<(f64, f64)>,
+    },
+    /// Move the picture.
+    Pan(f64, f64),
+    /// The engine has read a text.
+    Answered {
+        /// Its revision.
+        rev: u32,
+        /// What it found.
+        answer: Arc<Answer>,
+    },
+    /// The engine has checked entries.
+    Checked {
+        /// The text's revision.
+        rev: u32,
+        /// The entries so far.
+        report: Arc<CheckReport>,
+    },
+    /// The engine has taken steps.
+    Trained {
+        /// The text's revision.
+        rev: u32,
+        /// The steps so far.
+        report: Arc<TrainReport>,
+    },
+    /// The link to the engine has another state.
+    Linked(LinkState),
+    /// Send the text again that ended the engine.
+    Retry,
+    /// Show the keyboard map.
+    Help,
+}
+
+/// Something to do outside of the state.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// Give the engine a text.
+    Analyse {
+        /// Its revision.
+        rev: u32,
+        /// All of it.
+        text: String,
+        /// Which way its picture shall run.
+        orientation: Orientation,
+    },
+    /// Give the engine what the accepted text asks for further.
+    Ask {
+        /// Its revision.
+        rev: u32,
+        /// In this order.
+        jobs: Vec<Job>,
+    },
+    /// Put a text that was not typed into the editor, and the caret, in bytes.
+    ShowText {
+        /// All of it.
+        text: String,
+        /// Where the caret goes.
+        caret: usize,
+    },
+    /// Keep the text in the browser.
+    Keep(String),
+    /// Save a file.
+    Download {
+        /// Its name.
+        name: String,
+        /// What it holds.
+        text: String,
+    },
+    /// Say a sentence to those who cannot see the page.
+    Announce(String),
+    /// Give a pane the focus.
+    Focus(Pane),
+    /// Give a node of the graph the focus.
+    FocusNode(u32),
+    /// Light or dark, and remember it.
+    Theme(Theme),
+    /// Wait this many milliseconds, then [`Action::Beat`].
+    Wait(u32),
+    /// Send the text again that ended the engine.
+    Retry,
+    /// Show the keyboard map.
+    Help,
+}

@@ -1,0 +1,313 @@
+//! The program under the editor's transparent text: colours by meaning, underlines, shapes at the right margin.
+
+use foldback::lang::lex::{Bracket, TokenKind, lex};
+use foldback::report::{Report, Role, Weight};
+
+use super::{Html, shape};
+
+/// What the engine has said of a text, which may be a keystroke older than the one in the editor.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// What it said.
+    pub report: &'a Report,
+    /// The text that it said it of.
+    pub of: &'a str,
+}
+
+/// The text's lines as markup. `caret` is a byte; `node` is the node that is looked at.
+pub fn code(text: &str, said: Option<Said<'_>>, caret: Option<usize>, node: Option<u32>) -> String {
+    let marks = said.map(|said| Marks::new(text, said, node)).unwrap_or_default();
+    let pieces = colours(text);
+    let mut html = Html::new();
+    let mut start = 0;
+    for (ix, line) in text.split('\n').enumerate() {
+        let end = start + line.len();
+        let has_caret = caret.is_some_and(|caret| (start..=end).contains(&caret));
+        let look = match marks.line(ix) {
+            Some(Look::Refused) => " bad",
+            Some(Look::Now) => " now",
+            None if has_caret => " cur",
+            None => "",
+        };
+        html.raw("<div class=\"ln").raw(look).raw("\"><i>").int(ix + 1).raw("</i>");
+        if let Some((_, shape)) = marks.shapes.iter().find(|(at, _)| *at == ix) {
+            html.raw("<b>").text(shape).raw("</b>");
+        }
+        html.raw("<span>");
+        spans(&mut html, text, start..end, &pieces, &marks.under);
+        html.raw("</span></div>");
+        start = end + 1;
+    }
+    html.done()
+}
+
+/// How a line looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Look {
+    Refused,
+    Now,
+}
+
+/// An underline: its bytes, and whether the build stopped there.
+#[derive(Clone, Copy, Debug)]
+struct Under {
+    start: usize,
+    end: usize,
+    stops: bool,
+}
+
+#[derive(Default)]
+struct Marks {
+    under: Vec<Under>,
+    lines: Vec<(usize, Look)>,
+    /// By line.
+    shapes: Vec<(usize, String)>,
+}
+
+impl Marks {
+    fn new(text: &str, said: Said<'_>, node: Option<u32>) -> Self {
+        let shift = Shift::new(said.of, text);
+        let line_of = |byte: usize| text.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count();
+        let mut marks = Self::default();
+        for finding in &said.report.findings {
+            let Some((start, end)) = finding.span.and_then(|span| shift.span(span)) else { continue };
+            if finding.weight != Weight::Error {
+                continue;
+            }
+            // What ends with the text still needs something to underline.
+            let start = if start == end { start.saturating_sub(1) } else { start };
+            if text.get(start..end).is_some() {
+                marks.under.push(Under { start, end, stops: finding.stops });
+            }
+            if finding.stops {
+                marks.lines.push((line_of(start), Look::Refused));
+            }
+        }
+        marks.under.sort_by_key(|under| under.start);
+        let nodes = &said.report.nodes;
+        if let Some(span) = node
+            .and_then(|node| nodes.get(node as usize))
+            .and_then(|node| node.span)
+            .and_then(|span| shift.span(span))
+        {
+            marks.lines.push((line_of(span.0), Look::Now));
+        }
+        let forward = nodes.iter().take(said.report.n_forward as usize);
+        for node in forward.filter(|node| node.role != Role::Inline && !node.name.contains('.')) {
+            let Some((start, _)) = node.span.and_then(|span| shift.span(span)) else { continue };
+            let line = line_of(start);
+            let written = text.lines().nth(line).unwrap_or("");
+            let head = written.split('=').next().unwrap_or("");
+            if node.role == Role::Op || !head.contains('[') {
+                marks.shapes.push((line, shape(&node.shape)));
+            }
+        }
+        marks
+    }
+
+    fn line(&self, ix: usize) -> Option<Look> {
+        self.lines.iter().find(|(line, _)| *line == ix).map(|(_, look)| *look)
+    }
+}
+
+/// Where the bytes of one text stand in another: kept before and after the one change between them.
+pub struct Shift {
+    same_start: usize,
+    same_end: usize,
+    old_len: usize,
+    new_len: usize,
+}
+
+impl Shift {
+    /// From one text to another.
+    pub fn new(old: &str, new: &str) -> Self {
+        let (a, b) = (old.as_bytes(), new.as_bytes());
+        let shorter = a.len().min(b.len());
+        let same_start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let most = shorter - same_start.min(shorter);
+        let same_end =
+            a.iter().rev().zip(b.iter().rev()).take(most).take_while(|(a, b)| a == b).count();
+        Self { same_start, same_end, old_len: a.len(), new_len: b.len() }
+    }
+
+    /// Where a span stands now; none where it was changed.
+    pub fn span(&self, (start, end): (u32, u32)) -> Option<(usize, usize)> {
+        let (start, end) = (start as usize, end as usize);
+        if start > end || end > self.old_len {
+            return None;
+        }
+        if end <= self.same_start {
+            return Some((start, end));
+        }
+        let changed_end = self.old_len - self.same_end;
+        (start >= changed_end)
+            .then(|| (self.new_len - (self.old_len - start), self.new_len - (self.old_len - end)))
+    }
+}
+
+/// A run of bytes with a class; runs are in order and do not overlap.
+struct Piece {
+    start: usize,
+    end: usize,
+    class: &'static str,
+}
+
+const STATEMENTS: [&str; 10] = [
+    "rules", "param", "const", "accumulator", "fn", "return", "backward", "check", "train", "layout",
+];
+
+fn colours(text: &str) -> Vec<Piece> {
+    let lexed = lex(text);
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut directive = false;
+    let mut square = 0_usize;
+    for (ix, token) in lexed.tokens.iter().enumerate() {
+        let next = lexed.tokens.get(ix + 1).map(|next| next.kind);
+        let previous = ix.checked_sub(1).and_then(|ix| lexed.tokens.get(ix)).map(|token| token.kind);
+        let word = token.span.of(text);
+        match token.kind {
+            TokenKind::Open(Bracket::Square) => square += 1,
+            TokenKind::Close(Bracket::Square) => square = square.saturating_sub(1),
+            _ => {}
+        }
+        let begins = token.first || previous == Some(TokenKind::Semicolon);
+        let class = match token.kind {
+            TokenKind::Name if begins && STATEMENTS.contains(&word) => match word {
+                "backward" => "kb",
+                "check" => "kc",
+                _ => "k",
+            },
+            TokenKind::Name if directive && !matches!(next, Some(TokenKind::Assign)) => "f",
+            TokenKind::Name
+                if matches!(next, Some(TokenKind::Open(Bracket::Round) | TokenKind::Bang)) =>
+            {
+                "f"
+            }
+            TokenKind::Name if square > 0 && previous == Some(TokenKind::Number) => "a",
+            _ => "",
+        };
+        // The word after `check` and `train` says which.
+        directive = begins && matches!(word, "check" | "train");
+        if !class.is_empty() {
+            let range = token.span.range();
+            pieces.push(Piece { start: range.start, end: range.end, class });
+        }
+    }
+    for comment in &lexed.comments {
+        let range = comment.span.range();
+        pieces.push(Piece { start: range.start, end: range.end, class: "c" });
+    }
+    pieces.sort_by_key(|piece| piece.start);
+    pieces
+}
+
+/// A line's bytes, cut wherever a colour or an underline begins or ends.
+fn spans(
+    html: &mut Html,
+    text: &str,
+    line: std::ops::Range<usize>,
+    pieces: &[Piece],
+    under: &[Under],
+) {
+    let mut cuts = vec![line.start, line.end];
+    let inside = |byte: &usize| line.contains(byte);
+    cuts.extend(pieces.iter().flat_map(|piece| [piece.start, piece.end]).filter(inside));
+    cuts.extend(under.iter().flat_map(|under| [under.start, under.end]).filter(inside));
+    cuts.sort_unstable();
+    cuts.dedup();
+    for pair in cuts.windows(2) {
+        let (start, end) = (pair[0], pair[1]);
+        let Some(piece) = text.get(start..end) else { continue };
+        let colour = pieces.iter().find(|piece| piece.start <= start && end <= piece.end);
+        let line = under.iter().find(|under| under.start <= start && end <= under.end);
+        let colour = colour.map_or("", |piece| piece.class);
+        let line = line.map_or("", |under| if under.stops { " hot" } else { " squig" });
+        if colour.is_empty() && line.is_empty() {
+            html.text(piece);
+        } else {
+            html.raw("<span class=\"").raw(colour).raw(line).raw("\">").text(piece).raw("</span>");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Said, Shift, code};
+    use foldback::report::{FindingRow, NodeRow, Report, Role, Weight};
+
+    fn finding(span: (u32, u32), stops: bool) -> FindingRow {
+        FindingRow {
+            weight: Weight::Error,
+            code: "gradient-shape".to_owned(),
+            stops,
+            node: None,
+            name: String::new(),
+            word: String::new(),
+            src: None,
+            title: String::new(),
+            message: String::new(),
+            clash: None,
+            clash_axes: Vec::new(),
+            why: String::new(),
+            next: String::new(),
+            cite: String::new(),
+            span: Some(span),
+            line: None,
+            fixes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn colours_follow_meaning() {
+        assert_eq!(
+            code("check fd # <why>", None, None, None),
+            "<div class=\"ln\"><i>1</i><span><span class=\"kc\">check</span> \
+             <span class=\"f\">fd</span> <span class=\"c\"># &lt;why&gt;</span></span></div>"
+        );
+        let leaf = code("param w [2 token] = 1", None, None, None);
+        assert!(leaf.contains("<span class=\"k\">param</span> w [2 <span class=\"a\">token</span>]"));
+    }
+
+    #[test]
+    fn the_operand_is_underlined_and_its_line_marked() {
+        let text = "c = w\ny = w / c";
+        let report = Report {
+            findings: vec![finding((14, 15), true)],
+            nodes: vec![NodeRow {
+                name: "y".to_owned(),
+                role: Role::Op,
+                shape: vec![2, 3],
+                span: Some((6, 15)),
+                ..NodeRow::default()
+            }],
+            n_forward: 1,
+            ..Report::default()
+        };
+        let html = code(text, Some(Said { report: &report, of: text }), Some(0), None);
+        assert_eq!(
+            html,
+            "<div class=\"ln cur\"><i>1</i><span>c = w</span></div>\
+             <div class=\"ln bad\"><i>2</i><b>[2,3]</b><span>y = w / <span class=\" hot\">c</span></span></div>"
+        );
+    }
+
+    #[test]
+    fn marks_move_with_the_text_and_go_where_it_changed() {
+        let shift = Shift::new("a = b\ny = w / c", "aa = b\ny = w / c");
+        assert_eq!(shift.span((14, 15)), Some((15, 16)));
+        let shift = Shift::new("y = w / c", "y = w / cd");
+        assert_eq!(shift.span((4, 5)), Some((4, 5)));
+        let shift = Shift::new("y = w / c", "y = w / d");
+        assert_eq!(shift.span((8, 9)), None);
+        assert_eq!(shift.span((8, 99)), None);
+        assert_eq!(Shift::new("aaa", "aa").span((0, 1)), Some((0, 1)));
+    }
+
+    #[test]
+    fn any_span_is_survived() {
+        let text = "é";
+        let report = Report { findings: vec![finding((1, 1), false)], ..Report::default() };
+        let html = code(text, Some(Said { report: &report, of: text }), Some(9), Some(7));
+        assert!(html.contains('é'));
+    }
+}

@@ -1,0 +1,582 @@
+//! The one place where the page's state changes: a pure function of state and action.
+//!
+//! What has to happen outside of the state comes back as effects.
+
+use std::sync::Arc;
+
+use foldback::lang::{self, Span, TextEdit, edit};
+use foldback::report::{CheckReport, FindingRow, Report, TrainReport, Weight};
+
+use super::action::{Action, Effect, Move, Pane, Source, Walk};
+use super::answer::Answer;
+use super::doc::Doc;
+use super::examples::{EXAMPLES, NEW};
+use super::layout::Orientation;
+use super::supervise::LinkState;
+use super::timeline::{Grain, Timeline};
+use super::view::{Camera, Over, Room, Side, Size, Tab, Theme, View};
+use crate::protocol::Job;
+
+/// The rule sets, in the order in which one goes through them.
+pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
+
+/// What the engine has said.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The answer on screen: the last one whose graph is whole.
+    pub shown: Option<Arc<Answer>>,
+    /// The newest answer: its findings are the list of problems.
+    pub newest: Option<Arc<Answer>>,
+    /// The newest answer's revision.
+    pub rev: u32,
+    /// The checks of the answer on screen.
+    pub checks: Option<Arc<CheckReport>>,
+    /// Its training.
+    pub training: Option<Arc<TrainReport>>,
+    /// Its steps.
+    pub timeline: Timeline,
+    /// Counts the changes of all this.
+    pub version: u32,
+}
+
+impl Run {
+    /// The problems of the newest text.
+    pub fn problems(&self) -> &[FindingRow] {
+        self.newest.as_ref().map_or(&[], |answer| &answer.report.findings)
+    }
+
+    /// The report on screen.
+    pub fn report(&self) -> Option<&Report> {
+        self.shown.as_deref().map(|answer| &answer.report)
+    }
+
+    /// Whether the graph on screen is older than the text, because the text has none.
+    pub fn is_stale(&self) -> bool {
+        match (&self.shown, &self.newest) {
+            (Some(shown), Some(newest)) => !Arc::ptr_eq(shown, newest),
+            _ => false,
+        }
+    }
+
+    /// The problem that stopped the build.
+    pub fn stopped_by(&self) -> Option<usize> {
+        self.problems().iter().position(|finding| finding.stops)
+    }
+}
+
+/// All that the page is.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// The text.
+    pub doc: Doc,
+    /// What is shown of it.
+    pub view: View,
+    /// Where the picture stands.
+    pub camera: Camera,
+    /// How much room there is.
+    pub room: Room,
+    /// What the engine has said.
+    pub run: Run,
+    /// How the engine is.
+    pub link: LinkState,
+    /// Whether the next answer is a document's first one.
+    opens: bool,
+}
+
+impl State {
+    /// A page that has just been given a document, and the first things to do.
+    pub fn open(text: &str, room: Room, theme: Theme) -> (Self, Vec<Effect>) {
+        let view = View { theme, ..View::default() };
+        let state = Self { doc: Doc::new(text), room, view, opens: true, ..Self::default() };
+        let effects = vec![
+            Effect::ShowText { text: text.to_owned(), caret: 0 },
+            state.analyse(),
+        ];
+        (state, effects)
+    }
+
+    fn analyse(&self) -> Effect {
+        let orientation = if self.room.narrow { Orientation::Tall } else { Orientation::Wide };
+        Effect::Analyse { rev: self.doc.rev(), text: self.doc.text().to_owned(), orientation }
+    }
+}
+
+/// Changes the state and says what else to do.
+pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    match action {
+        Action::Type { text, caret } => {
+            if state.doc.typed(&text, caret) {
+                edited(state, &mut effects);
+            }
+        }
+        Action::Caret(caret) => state.doc.put_caret(caret),
+        Action::Undo => {
+            if state.doc.undo() {
+                rewritten(state, &mut effects, "Undone");
+            }
+        }
+        Action::Redo => {
+            if state.doc.redo() {
+                rewritten(state, &mut effects, "Done again");
+            }
+        }
+        Action::SetRules(name) => set_rules(state, name, &mut effects),
+        Action::NextRules => {
+            let now = state.run.newest.as_ref().map_or("", |answer| &answer.report.rules);
+            let ix = RULES.iter().position(|name| *name == now).map_or(0, |ix| ix + 1);
+            set_rules(state, RULES[ix % RULES.len()], &mut effects);
+        }
+        Action::Fix { problem, fix } => apply_fix(state, problem, fix, &mut effects),
+        Action::Open(source) => open(state, source, &mut effects),
+        Action::Save => effects.push(Effect::Download {
+            name: file_name(state),
+            text: state.doc.text().to_owned(),
+        }),
+        Action::Step(to) => {
+            state.view.playing = false;
+            if step(state, to) {
+                announce_step(state, &mut effects);
+            }
+        }
+        Action::SetGrain(grain) => {
+            state.view.grain = grain;
+            // One stands at a place of the scrubber, so at a node's end.
+            if grain == Grain::Node {
+                let place = state.run.timeline.place(grain, state.view.step);
+                go(state, state.run.timeline.step_at(grain, place));
+            }
+        }
+        Action::Play => {
+            state.view.playing = !state.view.playing;
+            if state.view.playing {
+                step(state, Move::Next { held: false });
+                effects.push(Effect::Wait(state.view.speed.period()));
+            } else {
+                announce_step(state, &mut effects);
+            }
+        }
+        Action::Faster => state.view.speed = state.view.speed.next(),
+        Action::Beat => {
+            if state.view.playing && step(state, Move::Next { held: true }) {
+                effects.push(Effect::Wait(state.view.speed.period()));
+            } else if state.view.playing {
+                state.view.playing = false;
+                announce_step(state, &mut effects);
+            }
+        }
+        Action::Select(node) => select(state, node),
+        Action::Walk(walk) => {
+            if let Some(node) = neighbour(state, walk) {
+                select(state, Some(node));
+                effects.push(Effect::FocusNode(node));
+            }
+        }
+        Action::ShowProblem(ix) => show_problem(state, ix, &mut effects),
+        Action::NextProblem { forward } => {
+            let n = state.run.problems().len();
+            if n > 0 {
+                let ix = match state.view.side {
+                    Side::Problem(ix) if forward => (ix + 1) % n,
+                    Side::Problem(ix) => (ix + n - 1) % n,
+                    Side::Inspect if forward => 0,
+                    Side::Inspect => n - 1,
+                };
+                show_problem(state, ix, &mut effects);
+            }
+        }
+        Action::Inspect => state.view.side = Side::Inspect,
+        Action::PickFix(fix) => state.view.fix = fix,
+        Action::Toggle(over) => {
+            state.view.over = if state.view.over == over { Over::Graph } else { over };
+            state.view.tab = Tab::Graph;
+        }
+        Action::Show(tab) => state.view.tab = tab,
+        Action::SetTheme(theme) => {
+            state.view.theme = theme;
+            effects.push(Effect::Theme(theme));
+        }
+        Action::NextPane { from, forward } => {
+            let n = Pane::ALL.len();
+            let at = from.and_then(|from| Pane::ALL.iter().position(|pane| *pane == from));
+            let next = match (at, forward) {
+                (Some(at), true) => (at + 1) % n,
+                (Some(at), false) => (at + n - 1) % n,
+                (None, true) => 0,
+                (None, false) => n - 1,
+            };
+            match Pane::ALL[next] {
+                Pane::Program => state.view.tab = Tab::Program,
+                Pane::Stage => state.view.tab = Tab::Graph,
+                Pane::Side => state.view.tab = Tab::Inspect,
+                Pane::Stepper | Pane::Dock => {}
+            }
+            effects.push(Effect::Focus(Pane::ALL[next]));
+        }
+        Action::Resize(room) => {
+            let turned = room.narrow != state.room.narrow;
+            state.room = room;
+            if turned && state.run.newest.is_some() {
+                state.doc.touch();
+                edited(state, &mut effects);
+            }
+            if state.camera.fitted {
+                fit(state);
+            }
+        }
+        Action::Fit => fit(state),
+        Action::Zoom { factor, at } => {
+            let (x, y) = at.unwrap_or((state.room.pane.width / 2.0, state.room.pane.height / 2.0));
+            state.camera = state.camera.zoomed(factor, x, y);
+        }
+        Action::Pan(dx, dy) => state.camera = state.camera.moved(dx, dy),
+        Action::Answered { rev, answer } => {
+            if rev == state.doc.rev() {
+                answered(state, answer, &mut effects);
+            }
+        }
+        Action::Checked { rev, report } => {
+            if rev == state.run.rev && !state.run.is_stale() {
+                state.run.checks = Some(report);
+                state.run.retime();
+            }
+        }
+        Action::Trained { rev, report } => {
+            if rev == state.run.rev && !state.run.is_stale() {
+                state.run.training = Some(report);
+                state.run.retime();
+            }
+        }
+        Action::Linked(link) => {
+            if let (LinkState::Down { .. }, false) =
+                (&link, matches!(state.link, LinkState::Down { .. }))
+            {
+                effects.push(Effect::Announce("The engine stopped; your text is kept".to_owned()));
+            }
+            state.link = link;
+        }
+        Action::Retry => effects.push(Effect::Retry),
+        Action::Help => effects.push(Effect::Help),
+    }
+    effects
+}
+
+impl Run {
+    /// The node that a step is about.
+    pub fn node_of_step(&self, step: usize) -> Option<u32> {
+        let tick = self.timeline.tick(step)?;
+        tick.node.or(tick.target).or(tick.inside)
+    }
+
+    /// The node that the right column shows.
+    pub fn inspected(&self, view: &View) -> Option<u32> {
+        view.selected.or_else(|| self.node_of_step(view.step))
+    }
+
+    fn retime(&mut self) {
+        self.timeline =
+            Timeline::new(self.shown.clone(), self.checks.clone(), self.training.clone());
+        self.version += 1;
+    }
+}
+
+/// The text has changed: the engine reads it.
+fn edited(state: &mut State, effects: &mut Vec<Effect>) {
+    state.view.playing = false;
+    effects.push(state.analyse());
+}
+
+/// The text has changed other than by typing: the editor shows it, too.
+fn rewritten(state: &mut State, effects: &mut Vec<Effect>, what: &str) {
+    effects.push(Effect::ShowText {
+        text: state.doc.text().to_owned(),
+        caret: state.doc.caret(),
+    });
+    effects.push(Effect::Announce(what.to_owned()));
+    edited(state, effects);
+}
+
+fn set_rules(state: &mut State, name: &str, effects: &mut Vec<Effect>) {
+    let text = state.doc.text();
+    let change = edit::set_rules(text, &lang::parse(text).ast, name);
+    if let Ok(text) = edit::apply(text, &[change])
+        && state.doc.replace(&text)
+    {
+        rewritten(state, effects, &format!("Rules: {name}"));
+    }
+}
+
+fn apply_fix(state: &mut State, problem: usize, fix: usize, effects: &mut Vec<Effect>) {
+    // Its spans belong to the text that the engine has read.
+    if state.run.rev != state.doc.rev() {
+        return;
+    }
+    let found = state.run.problems().get(problem).and_then(|problem| problem.fixes.get(fix));
+    let Some(fix) = found.cloned() else { return };
+    if let Some(text) = fixed(state.doc.text(), &fix.edits)
+        && state.doc.replace(&text)
+    {
+        state.view.fix = 0;
+        rewritten(state, effects, &format!("Applied: {}", fix.title));
+    }
+}
+
+/// A text with a fix's edits made; none where they do not fit it.
+pub fn fixed(text: &str, edits: &[(u32, u32, String)]) -> Option<String> {
+    let edits: Vec<_> = edits
+        .iter()
+        .map(|(start, end, text)| TextEdit::replace(Span::new(*start, *end), text.clone()))
+        .collect();
+    edit::apply(text, &edits).ok()
+}
+
+fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
+    let text = match source {
+        Source::New => NEW.to_owned(),
+        Source::Example(ix) => EXAMPLES[ix.min(EXAMPLES.len() - 1)].text.to_owned(),
+        Source::File(text) => text,
+    };
+    // Opening is a change of the text like any other, so it can be taken back.
+    state.doc.replace(&text);
+    state.opens = true;
+    state.view = View {
+        theme: state.view.theme,
+        grain: state.view.grain,
+        speed: state.view.speed,
+        tab: state.view.tab,
+        ..View::default()
+    };
+    rewritten(state, effects, "Opened");
+}
+
+fn file_name(state: &State) -> String {
+    let title = state.run.newest.as_ref().map_or("", |answer| answer.report.title.as_str());
+    let mut name = String::new();
+    for c in title.chars().filter_map(|c| match c {
+        'a'..='z' | '0'..='9' => Some(c),
+        'A'..='Z' => Some(c.to_ascii_lowercase()),
+        ' ' | '-' | '_' => Some('-'),
+        _ => None,
+    }) {
+        if !(c == '-' && (name.is_empty() || name.ends_with('-'))) {
+            name.push(c);
+        }
+    }
+    let name = name.trim_end_matches('-');
+    format!("{}.fold", if name.is_empty() { "untitled" } else { name })
+}
+
+/// Moves along the trace; whether there was a way to go.
+fn step(state: &mut State, to: Move) -> bool {
+    let (timeline, view) = (&state.run.timeline, state.view);
+    if timeline.is_empty() {
+        return false;
+    }
+    let last = timeline.len() - 1;
+    let place = timeline.place(view.grain, view.step);
+    let node = timeline.place(Grain::Node, view.step);
+    let target = match to {
+        Move::Next { held } if view.step >= last => {
+            if held {
+                last
+            } else {
+                timeline.seed().unwrap_or(0)
+            }
+        }
+        Move::Next { .. } => timeline.step_at(view.grain, place + 1),
+        Move::Back => timeline.step_at(view.grain, place.saturating_sub(1)),
+        Move::NextNode => {
+            // Inside a node its own end comes first.
+            let end = timeline.step_at(Grain::Node, node);
+            if end > view.step { end } else { timeline.step_at(Grain::Node, node + 1) }
+        }
+        Move::BackNode => match node.checked_sub(1) {
+            Some(before) => timeline.step_at(Grain::Node, before),
+            None => 0,
+        },
+        Move::First => 0,
+        Move::Last => last,
+        Move::To(step) => step.min(last),
+        Move::Place(place) => timeline.step_at(view.grain, place),
+        Move::Fold { forward } => timeline.fold(view.step, forward).unwrap_or(view.step),
+    };
+    if target == view.step && view.selected.is_none() {
+        return false;
+    }
+    go(state, target);
+    true
+}
+
+/// Shows a step: the right column and the camera follow it.
+fn go(state: &mut State, step: usize) {
+    state.view.step = step;
+    state.view.selected = None;
+    state.view.fix = 0;
+    state.view.side = side_of(&state.run, step);
+    if let Some(node) = state.run.node_of_step(step) {
+        follow(state, node);
+    }
+}
+
+fn side_of(run: &Run, step: usize) -> Side {
+    match (run.timeline.refusal(), run.stopped_by()) {
+        (Some(refusal), Some(problem)) if refusal == step && !run.is_stale() => {
+            Side::Problem(problem)
+        }
+        _ => Side::Inspect,
+    }
+}
+
+fn announce_step(state: &State, effects: &mut Vec<Effect>) {
+    let (timeline, view) = (&state.run.timeline, state.view);
+    let words = timeline.words(view.step);
+    let sentence = if words.sentence.is_empty() { words.title } else { words.sentence };
+    effects.push(Effect::Announce(format!(
+        "Step {} of {}: {sentence}",
+        timeline.place(view.grain, view.step) + 1,
+        timeline.n_places(view.grain),
+    )));
+}
+
+fn select(state: &mut State, node: Option<u32>) {
+    let exists = |node: &u32| {
+        state.run.report().is_some_and(|report| (*node as usize) < report.nodes.len())
+    };
+    state.view.selected = node.filter(exists);
+    state.view.side = Side::Inspect;
+    if let Some(node) = state.view.selected {
+        follow(state, node);
+    }
+}
+
+fn show_problem(state: &mut State, ix: usize, effects: &mut Vec<Effect>) {
+    let Some(problem) = state.run.problems().get(ix) else { return };
+    let (stops, node, message) = (problem.stops, problem.node, problem.message.clone());
+    if let (true, false, Some(refusal)) =
+        (stops, state.run.is_stale(), state.run.timeline.refusal())
+    {
+        go(state, refusal);
+    } else if let (Some(node), false) = (node, state.run.is_stale()) {
+        select(state, Some(node));
+    }
+    state.view.side = Side::Problem(ix);
+    state.view.fix = 0;
+    state.view.tab = Tab::Inspect;
+    let n = state.run.problems().len();
+    effects.push(Effect::Announce(format!("Problem {} of {n}: {message}", ix + 1)));
+}
+
+/// A new answer: the steps, the right column and the camera go on from where they were.
+fn answered(state: &mut State, answer: Arc<Answer>, effects: &mut Vec<Effect>) {
+    let was_at_end = state.view.step >= state.run.timeline.opening();
+    let refused_before = refusal_message(&state.run);
+    let selected_name = state.view.selected.and_then(|node| {
+        let report = state.run.report()?;
+        report.nodes.get(node as usize).map(|node| node.name.clone())
+    });
+    state.run.rev = state.doc.rev();
+    let has_picture = answer.report.whole || state.run.shown.is_none() || state.opens;
+    if has_picture {
+        state.run.shown = Some(Arc::clone(&answer));
+        state.run.checks = None;
+        state.run.training = None;
+    }
+    state.run.newest = Some(Arc::clone(&answer));
+    state.run.retime();
+    effects.push(Effect::Keep(state.doc.text().to_owned()));
+
+    if has_picture {
+        let last = state.run.timeline.len().saturating_sub(1);
+        let at_end = was_at_end || state.opens;
+        state.view.step =
+            if at_end { state.run.timeline.opening() } else { state.view.step.min(last) };
+        state.view.side = side_of(&state.run, state.view.step);
+        let nodes = &answer.report.nodes;
+        state.view.selected = selected_name
+            .and_then(|name| nodes.iter().position(|node| node.name == name))
+            .map(|ix| ix as u32);
+        if state.opens || state.camera.fitted {
+            fit(state);
+        } else if let Some(node) = state.run.inspected(&state.view) {
+            follow(state, node);
+        }
+        state.opens = false;
+    } else if let Side::Problem(_) = state.view.side {
+        // A text that has no graph yet is being typed: its problems are listed, not pushed.
+        state.view.side = Side::Inspect;
+    }
+
+    let jobs = jobs(&answer.report);
+    if answer.report.whole && !jobs.is_empty() {
+        effects.push(Effect::Ask { rev: state.run.rev, jobs });
+    }
+    let refused = refusal_message(&state.run);
+    if refused != refused_before {
+        effects.push(Effect::Announce(match refused {
+            Some(message) => format!("Refused: {message}"),
+            None => "Nothing is refused".to_owned(),
+        }));
+    }
+}
+
+fn refusal_message(run: &Run) -> Option<String> {
+    run.stopped_by().and_then(|ix| run.problems().get(ix)).map(|problem| problem.message.clone())
+}
+
+/// What a built text asks for further.
+fn jobs(report: &Report) -> Vec<Job> {
+    let stopped = |finding: &FindingRow| finding.stops && finding.weight == Weight::Error;
+    if report.findings.iter().any(stopped) {
+        return Vec::new();
+    }
+    let check = (!report.checks.is_empty()).then_some(Job::Check);
+    let train = report.train.is_some().then_some(Job::Train);
+    check.into_iter().chain(train).collect()
+}
+
+fn fit(state: &mut State) {
+    let picture = state.run.shown.as_ref().map_or(Size::default(), |answer| answer.size());
+    state.camera = Camera::fit(state.room.pane, picture);
+}
+
+fn follow(state: &mut State, node: u32) {
+    let place = state.run.shown.as_ref().and_then(|answer| answer.place(node));
+    if let Some((place, size)) = place {
+        state.camera = state.camera.showing(place, size, state.room.pane);
+    }
+}
+
+/// The nearest node along an edge, or in the same column.
+fn neighbour(state: &State, walk: Walk) -> Option<u32> {
+    let answer = state.run.shown.as_ref()?;
+    let from = state.run.inspected(&state.view).filter(|node| answer.place(*node).is_some());
+    let Some(from) = from else { return answer.placed().next() };
+    let nodes = &answer.report.nodes;
+    let here = answer.place(from)?.0;
+    let row = |node: &u32| answer.place(*node).map(|(place, _)| place.1);
+    match walk {
+        Walk::Input => {
+            let placed = |node: &&u32| answer.place(**node).is_some();
+            nodes.get(from as usize)?.src.iter().find(placed).copied()
+        }
+        Walk::Consumer => answer
+            .placed()
+            .find(|node| nodes.get(*node as usize).is_some_and(|node| node.src.contains(&from))),
+        Walk::Up | Walk::Down => {
+            let down = walk == Walk::Down;
+            let distance = |node: &u32| {
+                let (x, y) = answer.place(*node).map_or((0.0, 0.0), |(place, _)| place);
+                // A sibling stands in the same column; a step aside counts threefold.
+                (x - here.0).abs() * 3.0 + (y - here.1).abs()
+            };
+            answer
+                .placed()
+                .filter(|node| *node != from)
+                .filter(|node| row(node).is_some_and(|y| (y > here.1) == down && y != here.1))
+                .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! What page and worker say to each other, as plain data.
+//!
+//! The envelope crosses as a JavaScript object. Whatever may be large (a report, a check, a training run)
+//! follows it as one transferred buffer in postcard's format: thousands of ticks as objects would be slow.
+//! Deliberately absent: tensors, graphs and anything that only one side could read.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::model::layout::Orientation;
+
+/// The version of these types; a page and a worker of different versions do not talk.
+pub const VERSION: u32 = 1;
+
+/// What the page asks. Complete in itself, but for the analysis that `Check` and `Train` continue.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// [`VERSION`] of the sender.
+    pub version: u32,
+    /// Which text it is about; the page counts them up.
+    pub rev: u32,
+    /// What to do.
+    pub job: Job,
+}
+
+/// A job of the worker.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Job {
+    /// Read the text, build and trace its graphs. Ends whatever else is running.
+    Analyse {
+        /// The whole text.
+        text: String,
+        /// Which way its picture shall run.
+        orientation: Orientation,
+    },
+    /// Run the checks that the text of this revision asks for.
+    Check,
+    /// Train as the text of this revision asks for.
+    Train,
+}
+
+/// What the worker answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Reply {
+    /// [`VERSION`] of the sender.
+    pub version: u32,
+    /// The request's revision.
+    pub rev: u32,
+    /// What it says.
+    pub body: Body,
+}
+
+/// The kinds of answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Body {
+    /// The worker runs; nothing is sent before this.
+    Ready,
+    /// An `Answer` follows.
+    Report,
+    /// A `CheckReport` follows, with the entries checked so far.
+    Checks {
+        /// Whether these are all.
+        done: bool,
+    },
+    /// A `TrainReport` follows, with the steps taken so far.
+    Training {
+        /// Whether it is over.
+        done: bool,
+    },
+    /// Still at work.
+    Progress,
+    /// The worker is about to end.
+    Panicked {
+        /// What the panic said.
+        message: String,
+        /// File and line.
+        place: String,
+    },
+}
+
+impl Request {
+    /// A request of this version.
+    pub const fn new(rev: u32, job: Job) -> Self {
+        Self { version: VERSION, rev, job }
+    }
+}
+
+impl Reply {
+    /// A reply of this version.
+    pub const fn new(rev: u32, body: Body) -> Self {
+        Self { version: VERSION, rev, body }
+    }
+}
+
+/// The bytes of what follows an envelope; empty where it cannot be written, which never reads back.
+pub fn pack(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(value).unwrap_or_default()
+}
+
+/// What was packed, if the bytes are whole.
+pub fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::from_bytes(bytes).ok()
+}
