@@ -250,7 +250,9 @@ impl<'a> Machine<'a> {
                 Val::Word | Val::Parts => !takes_axis,
                 Val::Number(_) | Val::Bool(_) | Val::List(_) | Val::Text => kind.is_none(),
             };
-            if sources.len() < min || is_tensor && sources.len() < max {
+            // A text is an attribute wherever the row has one for it.
+            let is_text = matches!(val, Val::Text) && kind == Some(ParamKind::Text);
+            if !is_text && (sources.len() < min || is_tensor && sources.len() < max) {
                 sources.push((val, id));
             } else if let Some(slot_given) = given.get_mut(slot) {
                 slot_given.push((val, id));
@@ -311,7 +313,7 @@ impl<'a> Machine<'a> {
                 (Ok(value), Some(slot)) => *slot = value,
                 (Err(Some(wants)), _) if !is_poison => {
                     let reason = Reason::BadParam { param: spec.name, wants };
-                    let name = running_name(self, running, id);
+                    let name = self.name(running, id);
                     self.refuse(running, Some((op, name)), &reason, None, span);
                     fits = false;
                 }
@@ -360,9 +362,17 @@ impl<'a> Machine<'a> {
             ParamKind::Ints => "a list of whole numbers",
             ParamKind::Node => "a node",
             ParamKind::Index => "given in a bracket, as in x[0, 1:2]",
+            ParamKind::Text => "a text in quotes",
         };
         match (kind, single) {
             (ParamKind::Num, Some((Val::Number(x), _))) => Ok(Value::Num(x)),
+            (ParamKind::Text, Some((Val::Text, id))) => {
+                let ast = self.program.ast;
+                match &ast.expr(ast.core(id)).kind {
+                    ExprKind::Text(text) => Ok(Value::Text(text.as_str().into())),
+                    _ => Err(Some(wants)),
+                }
+            }
             (ParamKind::Int, Some((Val::Number(x), _))) => {
                 whole(x).map(Value::Int).ok_or(Some(wants))
             }
@@ -465,8 +475,7 @@ impl<'a> Machine<'a> {
         }
         let def = job.op.def();
         let params = Params::new(job.params.clone());
-        let name = running_name(self, running, job.id);
-        let about = Some((job.op, name.clone()));
+        let about = Some((job.op, running.name.clone()));
         let (min, max, got) = (def.arity.min, def.arity.max, sources.len());
         if got < min || got > max {
             self.refuse(running, about, &Reason::Arity { min, max, got }, None, job.span);
@@ -484,6 +493,8 @@ impl<'a> Machine<'a> {
                 }
             };
         }
+        let name = self.name(running, job.id);
+        let about = Some((job.op, name.clone()));
         let mut types: Vec<TensorType> = Vec::with_capacity(sources.len());
         for (val, _) in &sources {
             types.push(self.ty(val).unwrap_or(TensorType::f32(Shape::SCALAR)));
@@ -576,11 +587,6 @@ impl<'a> Machine<'a> {
         };
         (src, span.unwrap_or(job.span))
     }
-}
-
-/// The name of the node that an expression makes, or would make.
-fn running_name(machine: &Machine<'_>, running: &mut Running, id: ExprId) -> String {
-    machine.name(running, id)
 }
 
 fn join(names: &[&str]) -> String {

@@ -47,6 +47,8 @@ pub(super) struct Activation<'a> {
     n_derived: usize,
     /// Where the outermost call stands.
     site: Option<Span>,
+    /// How many nodes there were before the call, where it took a derived name.
+    before: Option<usize>,
 }
 
 /// What becomes of an expression's value.
@@ -70,7 +72,7 @@ pub(super) struct Running {
     /// The part that gets the line's own name.
     top: ExprId,
     vals: Vec<Val>,
-    name: String,
+    pub(super) name: String,
     n_derived: usize,
     pub(super) line: Span,
     pub(super) site: Option<Span>,
@@ -167,6 +169,7 @@ impl<'a> Machine<'a> {
             name: String::new(),
             n_derived: 0,
             site: None,
+            before: None,
         });
         self.tasks.push(Task::Lines(0, 0));
         self.go();
@@ -188,6 +191,7 @@ impl<'a> Machine<'a> {
             name: String::new(),
             n_derived: 0,
             site: None,
+            before: None,
         });
         let running = self.running(0, Purpose::Formula, root, String::new(), line);
         self.tasks.push(Task::Expr(running));
@@ -354,8 +358,11 @@ impl<'a> Machine<'a> {
             Purpose::Line(ix) => self.set_state(running.activation, ix, State::Done(val)),
             Purpose::Formula => self.result = Some(val),
             Purpose::Return => {
+                let before = self.activations.get(running.activation).and_then(|a| a.before);
                 self.activations.truncate(running.activation);
                 if let Some(Task::Expr(caller)) = self.tasks.last_mut() {
+                    // A call that made nothing but a number takes no name.
+                    caller.n_derived -= usize::from(before == Some(self.graph.len()));
                     caller.vals.push(val);
                     caller.at += 1;
                 }
@@ -642,6 +649,7 @@ impl<'a> Machine<'a> {
             name,
             n_derived,
             site: Some(running.site.unwrap_or(span)),
+            before: (id != running.top).then(|| self.graph.len()),
         })
     }
 
