@@ -5,9 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 mod build;
+mod digest;
 mod findings;
 mod jobs;
 pub mod json;
+mod log;
 mod ticks;
 mod words;
 
@@ -252,6 +254,8 @@ pub struct FindingRow {
     pub node: Option<u32>,
     /// Its name.
     pub name: String,
+    /// The table's name of its op; empty for leaves.
+    pub op: String,
     /// Its op in the rules' words.
     pub word: String,
     /// The source, from 0.

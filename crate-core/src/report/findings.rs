@@ -34,6 +34,15 @@ fn row(span: Span) -> SpanRow {
     (span.start, span.end)
 }
 
+/// A message as a sentence: a capital first, unless it begins with a name.
+fn sentence(message: &str) -> String {
+    let mut chars = message.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let named = message.split([' ', ':']).next().is_some_and(|w| w.contains(['_', '`', '.', '[']));
+    let colon = message.split(' ').next().is_some_and(|w| w.ends_with(':'));
+    if named || colon { message.to_owned() } else { format!("{first}{}", chars.as_str()) }
+}
+
 /// The line of a byte, from 1.
 fn line_of(text: &str, at: u32) -> u32 {
     text.as_bytes().iter().take(at as usize).filter(|b| **b == b'\n').count() as u32 + 1
@@ -46,16 +55,19 @@ impl Scene<'_> {
 
     /// A diagnostic of the text.
     pub(super) fn diagnostic(&self, d: &Diagnostic) -> FindingRow {
+        let about = d.about.as_ref();
+        let op = about.and_then(|a| a.op);
         FindingRow {
             weight: weight(d.severity),
             code: d.code.name().to_owned(),
             stops: false,
             node: None,
-            name: String::new(),
-            word: String::new(),
-            src: None,
+            name: about.map(|a| a.node.clone()).unwrap_or_default(),
+            op: op.map_or("", |op| op.def().name).to_owned(),
+            word: op.map_or("", |op| self.rules.op_name(op)).to_owned(),
+            src: about.and_then(|a| a.src).map(|s| s as u8),
             title: d.code.meaning().trim_end_matches('.').to_owned(),
-            message: d.message.clone(),
+            message: sentence(&d.message),
             clash: None,
             clash_axes: Vec::new(),
             why: String::new(),
@@ -97,6 +109,7 @@ impl Scene<'_> {
             stops,
             node: at.map(|id| id.index() as u32),
             name: name.clone(),
+            op: op.map_or("", |op| op.def().name).to_owned(),
             word: word.to_owned(),
             src: src.map(|s| s as u8),
             title: f.code().meaning().trim_end_matches('.').to_owned(),
@@ -371,6 +384,6 @@ fn fix(title: &str, note: &str, edits: Vec<(u32, u32, String)>) -> FixRow {
 /// What these rules do differently in an op's row.
 fn difference(rules: RuleSet, op: OpKind) -> Option<&'static Differs> {
     let refuses =
-        |d: &&Differs| matches!(d.how, How::NoBackward(_) | How::Unfolded(_) | How::Rule(_));
+        |d: &&Differs| matches!(d.how, How::NoBackward(_) | How::Unfolded(_) | How::Rule(_) | How::Wrong(_));
     op.def().differs.iter().find(|d| d.rules == rules && refuses(d))
 }

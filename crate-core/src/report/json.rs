@@ -178,18 +178,18 @@ fn grads(analysis: &Analysis, leaves: bool) -> String {
 
 fn findings(analysis: &Analysis) -> String {
     list(&analysis.report.findings, |f| {
-        let op = f.node.and_then(|n| analysis.report.nodes.get(n as usize)).map(|n| n.op.as_str());
         let weight = match f.weight {
             Weight::Error => "error",
             Weight::Warning => "warning",
             Weight::Info => "info",
         };
         let nothing = || "null".to_owned();
+        let text = |t: &str| if t.is_empty() { nothing() } else { string(t) };
         object(vec![
             ("severity".to_owned(), string(weight)),
             ("code".to_owned(), string(&f.code)),
-            ("node".to_owned(), f.node.map_or_else(nothing, |_| string(&f.name))),
-            ("op".to_owned(), op.filter(|o| !o.is_empty()).map_or_else(nothing, string)),
+            ("node".to_owned(), text(&f.name)),
+            ("op".to_owned(), text(&f.op)),
             ("src".to_owned(), f.src.map_or_else(nothing, |s| s.to_string())),
             ("message".to_owned(), string(&f.message)),
             ("span".to_owned(), f.span.map_or_else(nothing, |(a, b)| format!("[{a},{b}]"))),
