@@ -144,6 +144,9 @@ impl Real for Dual {
     fn erf(self) -> Self {
         self.chain(Real::erf(self.re), FRAC_2_SQRT_PI * Real::exp(-self.re * self.re))
     }
+    fn erfc(self) -> Self {
+        self.chain(Real::erfc(self.re), -FRAC_2_SQRT_PI * Real::exp(-self.re * self.re))
+    }
     fn floor(self) -> Self {
         Self::new(self.re.floor(), 0.0)
     }

@@ -58,6 +58,8 @@ pub trait Real:
     fn tanh(self) -> Self;
     /// The error function.
     fn erf(self) -> Self;
+    /// 1 less the error function, accurate where that is close to 1.
+    fn erfc(self) -> Self;
     /// Largest whole number that is not above.
     fn floor(self) -> Self;
     /// Smallest whole number that is not below.
@@ -75,7 +77,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $stores:literal, $exp:ident, $log:ident, $pow:ident, $expm1:ident, $log1p:ident, $sin:ident, $cos:ident, $tanh:ident, $erf:ident) => {
+    ($t:ty, $stores:literal, $exp:ident, $log:ident, $pow:ident, $expm1:ident, $log1p:ident, $sin:ident, $cos:ident, $tanh:ident, $erf:ident, $erfc:ident) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -126,6 +128,9 @@ macro_rules! real {
             fn erf(self) -> Self {
                 libm::$erf(self)
             }
+            fn erfc(self) -> Self {
+                libm::$erfc(self)
+            }
             fn floor(self) -> Self {
                 <$t>::floor(self)
             }
@@ -142,8 +147,8 @@ macro_rules! real {
     };
 }
 
-real!(f32, true, expf, logf, powf, expm1f, log1pf, sinf, cosf, tanhf, erff);
-real!(f64, false, exp, log, pow, expm1, log1p, sin, cos, tanh, erf);
+real!(f32, true, expf, logf, powf, expm1f, log1pf, sinf, cosf, tanhf, erff, erfcf);
+real!(f64, false, exp, log, pow, expm1, log1p, sin, cos, tanh, erf, erfc);
 
 /// Cosine in f64, for generators.
 pub fn cos(x: f64) -> f64 {

@@ -3,6 +3,8 @@
 
 pub mod def;
 mod reduce;
+mod activation;
+mod terms;
 
 use def::OpDef;
 
@@ -73,6 +75,38 @@ op_table! {
     view => ViewOf,
     cpy => Cpy,
     stop_gradient => StopGradient,
+    // Elementwise functions, further.
+    abs => Abs,
+    sgn => Sgn,
+    floor => Floor,
+    ceil => Ceil,
+    round => Round,
+    trunc => Trunc,
+    reciprocal => Reciprocal,
+    rsqrt => Rsqrt,
+    expm1 => Expm1,
+    log1p => Log1p,
+    sin => Sin,
+    cos => Cos,
+    erf => Erf,
+    erfc => Erfc,
+    maximum => Maximum,
+    minimum => Minimum,
+    dup => Dup,
+    cont => Cont,
+    // Activations.
+    sigmoid => Sigmoid,
+    tanh => Tanh,
+    silu => Silu,
+    gelu => Gelu,
+    gelu_erf => GeluErf,
+    gelu_quick => GeluQuick,
+    elu => Elu,
+    leaky_relu => LeakyRelu,
+    softplus => Softplus,
+    hardsigmoid => Hardsigmoid,
+    hardswish => Hardswish,
+    xielu => Xielu,
 }
 
 /// The row that stops a gradient, for fixes that offer it.

@@ -2,7 +2,7 @@
 //! Deliberately absent: a second engine. A rule set is a way of reading the rows of the one table.
 
 use crate::ops::OpKind;
-use crate::ops::def::{Backward, Flow, How};
+use crate::ops::def::{Backward, Flow, How, Wrong};
 use crate::refusal::Reason;
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
 
@@ -81,9 +81,9 @@ impl RuleSet {
 
     /// How these rules differentiate an op.
     pub fn backward(self, op: OpKind) -> Backward {
-        match self.difference(op, |h| matches!(h, How::NoBackward(_) | How::Rule(_))) {
+        match self.difference(op, |h| !matches!(h, How::Unfolded(_))) {
             Some(How::NoBackward(why)) => Backward::Missing(why),
-            Some(How::Rule(rule)) => Backward::Rule(*rule),
+            Some(How::Rule(rule) | How::Wrong(Wrong { rule, .. })) => Backward::Rule(*rule),
             _ if self == Self::Upstream && op.def().ggml.is_empty() => match op.def().backward {
                 Backward::Rule(_) => Backward::Missing("ggml has no such op"),
                 other => other,
@@ -97,6 +97,14 @@ impl RuleSet {
         match self.difference(op, |h| matches!(h, How::Unfolded(_))) {
             Some(How::Unfolded(list)) => !list.contains(&src),
             _ => true,
+        }
+    }
+
+    /// The rule by which these rules go on with a number that is not the gradient.
+    pub fn wrong(self, op: OpKind) -> Option<&'static Wrong> {
+        match self.difference(op, |h| matches!(h, How::Wrong(_))) {
+            Some(How::Wrong(wrong)) => Some(wrong),
+            _ => None,
         }
     }
 

@@ -4,10 +4,10 @@ use super::{Build, Mode, Stopped};
 use crate::construct::{self, Apply};
 use crate::graph::{Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
-use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sink, Site};
-use crate::refusal::{Reason, Stage};
+use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sink, Site, When, Wrong};
+use crate::refusal::{HazardKind, Reason, Stage};
 use crate::rules::RuleSet;
-use crate::tensor::{Axes, Shape, TensorType};
+use crate::tensor::TensorType;
 use crate::trace::{Author, Event};
 
 impl Sink for Build<'_> {
@@ -19,8 +19,8 @@ impl Sink for Build<'_> {
         Ok(node)
     }
 
-    fn fill(&mut self, shape: Shape, axes: Axes, value: f64) -> Result<NodeId, Reason> {
-        self.leaf(TensorType { axes, ..TensorType::f32(shape) }, Init::Fill(value))
+    fn constant(&mut self, ty: TensorType, init: Init) -> Result<NodeId, Reason> {
+        self.leaf(ty, init)
     }
 
     fn graph(&self) -> &Graph {
@@ -79,6 +79,11 @@ impl Build<'_> {
     }
 
     fn visit(&mut self, op: OpKind, rule: Rule, site: &Site<'_>) -> Result<(), Stopped> {
+        if let Some(Wrong { what, when: When::Built(when), .. }) = self.request.rules.wrong(op)
+            && when(site)
+        {
+            self.flag(site.node, None, HazardKind::UpstreamValue(what));
+        }
         self.by = Author::Rule { of: site.node };
         let answer = rule(&mut Emit { sink: self }, site);
         let contributions = self.or_refuse(site.node, None, answer)?.unwrap_or_default();

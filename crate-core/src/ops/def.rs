@@ -5,11 +5,11 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use crate::dual::Dual;
-use crate::graph::{Graph, Index, NodeId, Params, Value, View};
+use crate::graph::{Graph, Index, Init, NodeId, Params, Value, View};
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::rules::{Broadcast, RuleSet};
-use crate::tensor::{Axes, DType, MAX_RANK, Shape, TensorType};
+use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
 use crate::trace::Accum;
 
 use super::OpKind;
@@ -501,6 +501,28 @@ pub enum How {
     Unfolded(&'static [usize]),
     /// It has another rule.
     Rule(Rule),
+    /// It has another rule and goes on with a number that is not the gradient.
+    Wrong(Wrong),
+}
+
+/// A rule whose number is wrong, at least sometimes.
+#[derive(Clone, Copy)]
+pub struct Wrong {
+    /// The rule.
+    pub rule: Rule,
+    /// What it computes instead, a clause.
+    pub what: &'static str,
+    /// When it is wrong.
+    pub when: When,
+}
+
+/// When a rule is wrong.
+#[derive(Clone, Copy)]
+pub enum When {
+    /// Shapes and attributes say so: flagged while the graph is built.
+    Built(fn(&Site<'_>) -> bool),
+    /// The sources' values say so: flagged once there are values.
+    Run(fn(&[Operand<'_, f64>], &Params) -> bool),
 }
 
 /// What an op's checks run on.
@@ -572,7 +594,7 @@ pub struct Emit<'a> {
 /// Where emitted nodes go: the driver, which traces each.
 pub(crate) trait Sink {
     fn op(&mut self, op: OpKind, src: &[NodeId], params: Params) -> Result<NodeId, Reason>;
-    fn fill(&mut self, shape: Shape, axes: Axes, value: f64) -> Result<NodeId, Reason>;
+    fn constant(&mut self, ty: TensorType, init: Init) -> Result<NodeId, Reason>;
     fn graph(&self) -> &Graph;
 }
 
@@ -598,7 +620,12 @@ impl Emit<'_> {
 
     /// Appends a constant that holds one number everywhere.
     pub fn fill(&mut self, ty: TensorType, value: f64) -> Result<NodeId, Reason> {
-        self.sink.fill(ty.shape, ty.axes, value)
+        self.sink.constant(ty.as_f32(), Init::Fill(value))
+    }
+
+    /// Appends a constant with one number an element, flat and row-major.
+    pub fn literal(&mut self, shape: Shape, values: Vec<f64>) -> Result<NodeId, Reason> {
+        self.sink.constant(TensorType::f32(shape), Init::Literal(values.into()))
     }
 
     /// The type of a node.

@@ -11,7 +11,7 @@ use crate::forward::Values;
 use crate::graph::{Graph, Node, NodeId, NodeKind};
 use crate::lang::lower::CheckKind;
 use crate::lang::{self, Lowered, Parsed};
-use crate::ops::def::Operand;
+use crate::ops::def::{Operand, When};
 use crate::refusal::{Code, Finding, Hazard, HazardKind, Severity};
 use crate::rules::RuleSet;
 use crate::trace::{Author, Mark, Trace};
@@ -71,13 +71,18 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
         findings =
             std::iter::once(stop.clone()).chain(all.into_iter().filter(|f| f != stop)).collect();
     }
-    findings.extend(value_hazards(&trace, &values));
+    findings.extend(value_hazards(lowered.rules, &trace, &values));
     let report = report(text, &parsed, &lowered, &trace, &values, &findings);
     Analysis { report, parsed, lowered, trace, values, findings }
 }
 
-/// Kinks that a value sits on, and nodes at which non-finite values begin.
-fn value_hazards(trace: &Trace, values: &Values<f32>) -> Vec<Finding> {
+fn has_errors(parsed: &Parsed, lowered: &Lowered) -> bool {
+    let mut all = parsed.diagnostics.iter().chain(&lowered.diagnostics);
+    all.any(|d| d.severity == Severity::Error)
+}
+
+/// Kinks that a value sits on, wrong numbers that depend on values, and nodes at which non-finite values begin.
+fn value_hazards(rules: RuleSet, trace: &Trace, values: &Values<f32>) -> Vec<Finding> {
     let graph = &trace.graph;
     let mut out = Vec::new();
     let marks = trace.frame(trace.events.len()).marks;
@@ -107,15 +112,22 @@ fn value_hazards(trace: &Trace, values: &Values<f32>) -> Vec<Finding> {
     for (id, node) in graph.prefix(trace.n_forward) {
         let NodeKind::Op { op, src, params } = &node.kind else { continue };
         let needed = matches!(marks.get(id.index()), Some(Mark::Needed(_)));
-        if let Some(kink) = op.def().check.kink.filter(|_| needed) {
+        let kink = op.def().check.kink;
+        let wrong = rules.wrong(*op).and_then(|wrong| match wrong.when {
+            When::Run(when) => Some((when, HazardKind::UpstreamValue(wrong.what))),
+            When::Built(_) => None,
+        });
+        if needed && (kink.is_some() || wrong.is_some()) {
             let data: Vec<Vec<f64>> = src.iter().map(|s| values.read_f64(graph, *s)).collect();
             let operands: Vec<Operand<'_, f64>> = data
                 .iter()
                 .zip(src)
                 .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
                 .collect();
-            if kink(&operands, params) {
-                hazard(id, HazardKind::Kink);
+            for (when, kind) in kink.map(|kink| (kink, HazardKind::Kink)).into_iter().chain(wrong) {
+                if when(&operands, params) {
+                    hazard(id, kind);
+                }
             }
         }
     }
