@@ -147,6 +147,7 @@ fn check_kind(param: &'static str, kind: ParamKind, value: &Value) -> Result<(),
         | (ParamKind::Int | ParamKind::Axis | ParamKind::Axes | ParamKind::Ints, Value::Int(_))
         | (ParamKind::Axes | ParamKind::Ints, Value::Ints(_))
         | (ParamKind::Index, Value::Index(_))
+        | (ParamKind::Text, Value::Text(_))
         | (ParamKind::Node, _) => return Ok(()),
         (ParamKind::Num, _) => "a number",
         (ParamKind::Int, _) => "a whole number",
@@ -155,6 +156,7 @@ fn check_kind(param: &'static str, kind: ParamKind, value: &Value) -> Result<(),
         (ParamKind::Axes, _) => "an axis or a list of axes",
         (ParamKind::Ints, _) => "a list of whole numbers",
         (ParamKind::Index, _) => "an index",
+        (ParamKind::Text, _) => "a text in quotes",
     };
     Err(Reason::BadParam { param, wants })
 }

@@ -112,6 +112,8 @@ pub enum Value {
     Ints(Arc<[i64]>),
     /// What stands in a bracket.
     Index(Arc<[Index]>),
+    /// A text: the name of a mode, or a subscript list.
+    Text(Arc<str>),
 }
 
 /// An op's attributes, in its row's order.

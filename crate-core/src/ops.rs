@@ -2,9 +2,13 @@
 //! To add an op: one file beside the others, one line here.
 
 pub mod def;
-mod reduce;
 mod activation;
+mod lines;
+mod pick;
+mod reduce;
 mod terms;
+mod triangle;
+mod window;
 
 use def::OpDef;
 
@@ -107,6 +111,27 @@ op_table! {
     hardsigmoid => Hardsigmoid,
     hardswish => Hardswish,
     xielu => Xielu,
+    // Shape, further.
+    concat => Concat,
+    pad => Pad,
+    broadcast_to => BroadcastTo,
+    expand_dims => ExpandDims,
+    squeeze => Squeeze,
+    flatten => Flatten,
+    repeat_interleave => RepeatInterleave,
+    roll => Roll,
+    tri => Tri,
+    tril => Tril,
+    triu => Triu,
+    diag_mask_zero => DiagMaskZero,
+    diag_mask_inf => DiagMaskInf,
+    fill => Fill,
+    diag => Diag,
+    diagonal => Diagonal,
+    set_slice => SetSlice,
+    add_slice => AddSlice,
+    as_strided => AsStrided,
+    as_strided_back => AsStridedBack,
 }
 
 /// The row that stops a gradient, for fixes that offer it.

@@ -96,6 +96,8 @@ pub enum ParamKind {
     Node,
     /// What stands in a bracket.
     Index,
+    /// A text in quotes.
+    Text,
 }
 
 /// An attribute's default.
@@ -176,6 +178,14 @@ impl Params {
         match self.value(ix) {
             Value::Ints(list) => Some(list.to_vec()),
             Value::Int(n) => Some(vec![*n]),
+            _ => None,
+        }
+    }
+
+    /// A text; `None` where the attribute was left out.
+    pub fn text(&self, ix: usize) -> Option<&str> {
+        match self.value(ix) {
+            Value::Text(text) => Some(text),
             _ => None,
         }
     }

@@ -313,6 +313,7 @@ fn value_text(value: &Value) -> Option<String> {
         Value::Num(x) => Some(number(*x)),
         Value::Int(n) => Some(n.to_string()),
         Value::Bool(true) => Some("true".to_owned()),
+        Value::Text(text) => Some(format!("\"{text}\"")),
         Value::Ints(list) => {
             let items: Vec<String> = list.iter().map(i64::to_string).collect();
             Some(format!("[{}]", items.join(",")))

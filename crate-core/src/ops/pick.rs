@@ -1,0 +1,22 @@
+//! How an index operand's elements are read: whole numbers inside the axis, or nothing.
+//! Values are known only when the graph runs, so an index out of range is no refusal: it reads NaN and writes
+//! nowhere, as JAX's gather (`mode="fill"`) and scatter (`mode="drop"`) do. Never a wrong row.
+
+use crate::math::Real;
+
+/// The entry, counted from 0.
+pub(super) fn at<T: Real>(x: T, n: usize) -> Option<usize> {
+    let x = x.to_f64();
+    (x >= 0.0 && x < n as f64 && x.fract() == 0.0).then_some(x as usize)
+}
+
+/// The entry; negative ones count from the end, as NumPy has it.
+pub(super) fn wrapped<T: Real>(x: T, n: usize) -> Option<usize> {
+    let x = x.to_f64();
+    at(if x < 0.0 { x + n as f64 } else { x }, n)
+}
+
+/// What an index out of range reads.
+pub(super) fn not_a_number<T: Real>() -> T {
+    T::from_f64(f64::NAN)
+}
