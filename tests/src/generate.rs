@@ -93,7 +93,8 @@ fn attribute(rng: &mut Rng, kind: ParamKind) -> String {
         ParamKind::Axes => &["0", "1", "-1", "[0, 1]", "[0, 2]", "[-1, -2]"],
         ParamKind::Ints => &["[2, 3]", "[3, 2]", "[6]", "[-1]", "[1, 2]", "[2]", "[2, 2]", "[]", "[4, 6]"],
         ParamKind::Node => &["p0"],
-        ParamKind::Index => &["0", "1"],
+        // Texts, and whatever a later row may ask for.
+        _ => &["0", "\"ij,jk->ik\"", "\"ij->j\"", "\"sum\"", "\"none\"", "\"\""],
     };
     rng.pick(list).to_owned()
 }
