@@ -5,8 +5,12 @@ mod accumulate;
 mod mark;
 mod reverse;
 
+use std::fmt;
+
 use crate::construct::Budget;
 use crate::graph::{Flags, Graph, Init, NodeId};
+use crate::ops::OpKind;
+use crate::ops::def::{Backward, Flow};
 use crate::refusal::{Finding, Hazard, HazardKind, Limit, Reason, Refusal, Stage};
 use crate::rules::RuleSet;
 use crate::tensor::{Shape, TensorType};
@@ -21,8 +25,23 @@ pub struct Given {
     pub init: Init,
 }
 
+/// A node whose backward a request replaces: an engine without that rule, or with another one.
+#[derive(Clone, Copy)]
+pub struct Instead {
+    /// The node.
+    pub node: NodeId,
+    /// What happens there instead of what its row says.
+    pub backward: Backward,
+}
+
+impl fmt::Debug for Instead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instead").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
 /// What to differentiate, and by whose rules.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Where backward starts.
     pub loss: Option<NodeId>,
@@ -32,8 +51,25 @@ pub struct Request {
     pub accumulators: Vec<(NodeId, Given)>,
     /// Whose rules.
     pub rules: RuleSet,
+    /// Nodes that the rules of the row do not apply to.
+    pub instead: Vec<Instead>,
     /// What may be allocated.
     pub budget: Budget,
+}
+
+impl Request {
+    /// How a node is differentiated.
+    fn backward(&self, node: NodeId, op: OpKind) -> Backward {
+        let mut own = self.instead.iter().filter(|i| i.node == node);
+        own.next().map_or_else(|| self.rules.backward(op), |i| i.backward)
+    }
+
+    /// Whether a source of a node carries a gradient, as far as the walk must follow it: a node without a backward
+    /// is followed, so that it can be refused by name.
+    fn carries(&self, node: NodeId, op: OpKind, src: usize) -> bool {
+        !matches!(self.backward(node, op), Backward::Zero(_))
+            && matches!(RuleSet::flow(op, src), Flow::Carries { .. })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

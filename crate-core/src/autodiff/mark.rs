@@ -2,7 +2,6 @@
 
 use super::{Build, Mode, Stopped};
 use crate::graph::{NodeId, NodeKind, overlap};
-use crate::ops::OpKind;
 use crate::ops::def::{Backward, Flow, Read, Storage};
 use crate::refusal::{HazardKind, Reason, Stage};
 use crate::rules::{Broadcast, RuleSet};
@@ -87,7 +86,7 @@ impl Build<'_> {
                 NodeKind::Op { op, src, .. } => src
                     .iter()
                     .enumerate()
-                    .any(|(ix, s)| at(&out, *s) && carries(self.request.rules, *op, ix)),
+                    .any(|(ix, s)| at(&out, *s) && self.request.carries(id, *op, ix)),
             };
             if let Some(slot) = out.get_mut(id.index()) {
                 *slot = depends;
@@ -108,7 +107,7 @@ impl Build<'_> {
                 continue;
             }
             for (ix, s) in src.iter().enumerate() {
-                if carries(self.request.rules, *op, ix)
+                if self.request.carries(id, *op, ix)
                     && let Some(slot) = out.get_mut(s.index())
                 {
                     *slot = true;
@@ -140,7 +139,7 @@ impl Build<'_> {
         if looks_ahead
             && needed
             && let Some(op) = op
-            && let Backward::Missing(why) = self.request.rules.backward(op)
+            && let Backward::Missing(why) = self.request.backward(id, op)
         {
             self.refuse(Stage::Mark, Some(id), None, Reason::NoRule(why))?;
         }
@@ -227,13 +226,6 @@ impl Build<'_> {
         debug_assert!(self.mode == Mode::Collect || self.trace.refusal().is_none());
         Ok(())
     }
-}
-
-/// Whether a source of an op carries a gradient, as far as the walk must follow it: an op without a backward is
-/// followed, so that it can be refused by name.
-fn carries(rules: RuleSet, op: OpKind, src: usize) -> bool {
-    !matches!(rules.backward(op), Backward::Zero(_))
-        && matches!(RuleSet::flow(op, src), Flow::Carries { .. })
 }
 
 fn at(flags: &[bool], id: NodeId) -> bool {

@@ -46,7 +46,7 @@ impl Build<'_> {
             if !wants.contains(&true) {
                 continue;
             }
-            match self.request.rules.backward(op) {
+            match self.request.backward(id, op) {
                 Backward::Zero(_) => {}
                 Backward::Missing(why) => {
                     // Where the rules look ahead, the mark walk has said so already.

@@ -56,6 +56,7 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
             .map(|(id, given, _)| (*id, given.clone()))
             .collect(),
         rules: lowered.rules,
+        instead: Vec::new(),
         budget: *budget,
     };
     let trace = if wants_gradients {
