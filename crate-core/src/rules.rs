@@ -125,6 +125,11 @@ pub enum Broadcast {
 }
 
 impl Broadcast {
+    /// Whether two shapes can meet.
+    pub fn allows(self, a: Shape, b: Shape) -> bool {
+        self.join(&TensorType::f32(a), &TensorType::f32(b)).is_ok()
+    }
+
     /// The type of the result of two operands, as f32; an axis takes the name that either operand gives it.
     pub fn join(self, a: &TensorType, b: &TensorType) -> Result<TensorType, Reason> {
         let (pa, pb) = (a.shape.padded(), b.shape.padded());
@@ -138,7 +143,7 @@ impl Broadcast {
                 Self::Tile if tiles(pb[axis], pa[axis]) => pa[axis],
                 Self::TwoSided if pa[axis] == pb[axis] || pb[axis] == 1 => pa[axis],
                 Self::TwoSided if pa[axis] == 1 => pb[axis],
-                Self::Tile if fits_two_sided(&pa, &pb) || fits_tiling(&pb, &pa) => {
+                Self::Tile if fits_two_sided(&pa, &pb) || fits_tiling(&pa, &pb) => {
                     return Err(Reason::FirstWouldStretch { a: a.shape, b: b.shape });
                 }
                 _ => return Err(Reason::NotBroadcastable { a: a.shape, b: b.shape }),
