@@ -1,0 +1,274 @@
+//! Where cells stand across the flow: straight runs become blocks, blocks settle near the dividing line and then
+//! move towards what they are linked to. After Brandes and Köpf, with sizes and ports.
+
+use std::collections::BTreeMap;
+
+use super::Band;
+use super::sizes::Sizes;
+
+/// Rounds of moving blocks towards their neighbours.
+const ROUNDS: usize = 8;
+
+/// Gives every cell its place and every net its port.
+pub(super) fn across(band: &mut Band, sizes: &Sizes) {
+    let blocks = Blocks::new(band, sizes);
+    let at = blocks.settle(band);
+    for (cell, c) in band.cells.iter_mut().enumerate() {
+        if !c.on_line {
+            c.at = at[blocks.of[cell]] + blocks.shift[cell];
+        }
+    }
+    slide_ports(band);
+}
+
+struct Blocks {
+    /// For each cell its block, and where it stands within it.
+    of: Vec<usize>,
+    shift: Vec<f64>,
+    n: usize,
+}
+
+/// A hop that could run straight.
+struct Candidate {
+    rank: (u8, usize, usize),
+    net: usize,
+    from: usize,
+    to: usize,
+    off: f64,
+}
+
+impl Blocks {
+    fn new(band: &mut Band, sizes: &Sizes) -> Self {
+        let n = band.cells.len();
+        let mut place = vec![0usize; n];
+        for layer in &band.layers {
+            for (at, cell) in layer.iter().enumerate() {
+                place[*cell] = at;
+            }
+        }
+        let mut by_layer: Vec<Vec<Candidate>> = (0..band.layers.len()).map(|_| Vec::new()).collect();
+        let fed: Vec<bool> = {
+            let mut fed = vec![false; n];
+            for end in band.nets.iter().flat_map(|net| &net.hops).flat_map(|hop| &hop.ends) {
+                fed[end.cell] = true;
+            }
+            fed
+        };
+        for (ix, net) in band.nets.iter().enumerate() {
+            for hop in &net.hops {
+                for (order, end) in hop.ends.iter().enumerate() {
+                    let (a, b) = (&band.cells[hop.from], &band.cells[end.cell]);
+                    if a.on_line || b.on_line {
+                        continue;
+                    }
+                    let rank = match (a.passes.is_some(), b.passes.is_some()) {
+                        (true, true) => 0,
+                        // The main path: what is itself computed, before leaves.
+                        (false, false) if fed[hop.from] => 1,
+                        (false, false) => 2,
+                        _ => 3,
+                    };
+                    let rank = (rank, order, ix);
+                    let (from, to, off) = (hop.from, end.cell, end.off);
+                    by_layer[hop.layer].push(Candidate { rank, net: ix, from, to, off });
+                }
+            }
+        }
+        let mut next: Vec<Option<(usize, f64)>> = vec![None; n];
+        let mut has_before = vec![false; n];
+        let mut port_taken = vec![false; band.nets.len()];
+        for mut candidates in by_layer {
+            candidates.sort_by_key(|c| c.rank);
+            let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+            for c in candidates {
+                let (a, b) = (place[c.from], place[c.to]);
+                let crosses = taken.range(..=a).next_back().is_some_and(|(p, q)| *p == a || *q >= b)
+                    || taken.range(a..).next().is_some_and(|(_, q)| *q <= b);
+                if crosses || next[c.from].is_some() || has_before[c.to] {
+                    continue;
+                }
+                taken.insert(a, b);
+                has_before[c.to] = true;
+                next[c.from] = Some((c.to, fall(band, sizes, &c, &mut port_taken)));
+            }
+        }
+        let mut out = Self { of: vec![usize::MAX; n], shift: vec![0.0; n], n: 0 };
+        for layer in &band.layers {
+            for cell in layer {
+                if has_before[*cell] {
+                    continue;
+                }
+                let (mut at, mut shift) = (*cell, 0.0);
+                loop {
+                    out.of[at] = out.n;
+                    out.shift[at] = shift;
+                    let Some((to, by)) = next[at] else { break };
+                    shift += by;
+                    at = to;
+                }
+                out.n += 1;
+            }
+        }
+        out
+    }
+
+    /// Near the line first, then towards what each block is linked to, as far as the others let it.
+    fn settle(&self, band: &Band) -> Vec<f64> {
+        // For each block: what stands next to it, farther and nearer, and how far apart they must be.
+        let mut nearer: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.n];
+        let mut farther: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.n];
+        let mut bound = vec![0.0_f64; self.n];
+        for layer in &band.layers {
+            let cells: Vec<usize> = layer.iter().copied().filter(|c| !band.cells[*c].on_line).collect();
+            for pair in cells.windows(2) {
+                let (u, v) = (pair[0], pair[1]);
+                let gap = self.shift[u] + band.cells[u].hi - band.cells[v].lo - self.shift[v];
+                let (a, b) = (self.of[u], self.of[v]);
+                if a != b {
+                    nearer[a].push((b, gap));
+                    farther[b].push((a, gap));
+                }
+            }
+            for c in &cells {
+                let b = self.of[*c];
+                bound[b] = bound[b].min(-(self.shift[*c] + band.cells[*c].hi));
+            }
+        }
+        let order = self.from_the_line(&nearer, &farther);
+        let mut at = vec![0.0_f64; self.n];
+        for b in &order {
+            at[*b] = nearer[*b].iter().map(|(next, gap)| at[*next] - gap).fold(bound[*b], f64::min);
+        }
+        let pulls = self.pulls(band);
+        for round in 0..ROUNDS {
+            let mut visit = |b: usize| {
+                let mut wanted: Vec<(f64, f64)> = pulls[b]
+                    .iter()
+                    .map(|pull| (pull.other.map_or(0.0, |o| at[o]) + pull.off, pull.weight))
+                    .collect();
+                let Some(wanted) = median(&mut wanted) else { return };
+                let most = nearer[b].iter().map(|(o, gap)| at[*o] - gap).fold(bound[b], f64::min);
+                let least =
+                    farther[b].iter().map(|(o, gap)| at[*o] + gap).fold(f64::NEG_INFINITY, f64::max);
+                at[b] = (wanted.max(least).min(most) * 2.0).round() / 2.0;
+            };
+            if round % 2 == 0 {
+                order.iter().rev().for_each(|b| visit(*b));
+            } else {
+                order.iter().for_each(|b| visit(*b));
+            }
+        }
+        at
+    }
+
+    /// Blocks in an order in which those nearer to the line come first.
+    fn from_the_line(
+        &self,
+        nearer: &[Vec<(usize, f64)>],
+        farther: &[Vec<(usize, f64)>],
+    ) -> Vec<usize> {
+        let mut waiting: Vec<usize> = nearer.iter().map(Vec::len).collect();
+        let mut order: Vec<usize> = (0..self.n).filter(|b| waiting[*b] == 0).collect();
+        let mut done = 0;
+        while let Some(b) = order.get(done).copied() {
+            done += 1;
+            for (other, _) in &farther[b] {
+                waiting[*other] -= 1;
+                if waiting[*other] == 0 {
+                    order.push(*other);
+                }
+            }
+        }
+        order
+    }
+
+    /// For each block, where the far ends of its links would have it.
+    fn pulls(&self, band: &Band) -> Vec<Vec<Pull>> {
+        let mut out: Vec<Vec<Pull>> = vec![Vec::new(); self.n];
+        for net in &band.nets {
+            for hop in &net.hops {
+                let from_line = band.cells[hop.from].on_line;
+                let off_a = self.shift[hop.from]
+                    + if hop.from == net.cell { net.base + net.out } else { 0.0 };
+                for end in &hop.ends {
+                    let (a, b) = (self.of[hop.from], self.of[end.cell]);
+                    let off_b = self.shift[end.cell] + end.off;
+                    if a == b {
+                        continue;
+                    }
+                    let passing = band.cells[hop.from].passes.is_some()
+                        || band.cells[end.cell].passes.is_some();
+                    let weight = if passing { 0.5 } else { 1.0 };
+                    if from_line {
+                        out[b].push(Pull { other: None, off: -off_b, weight: 0.1 });
+                        continue;
+                    }
+                    out[b].push(Pull { other: Some(a), off: off_a - off_b, weight });
+                    out[a].push(Pull { other: Some(b), off: off_b - off_a, weight });
+                }
+            }
+        }
+        out
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Pull {
+    other: Option<usize>,
+    off: f64,
+    weight: f64,
+}
+
+/// How far across the second cell of a straight hop stands from the first; sets the out port so that boxes in a row
+/// have their far edges in line.
+fn fall(band: &mut Band, sizes: &Sizes, c: &Candidate, port_taken: &mut [bool]) -> f64 {
+    if band.cells[c.from].passes.is_some() {
+        return -c.off;
+    }
+    let net = &mut band.nets[c.net];
+    if band.cells[c.to].passes.is_none() && !port_taken[c.net] {
+        let base = band.cells[c.to]
+            .boxes
+            .iter()
+            .filter(|(b, base)| *base <= c.off && c.off <= base + sizes.cross[*b])
+            .map(|(_, base)| *base)
+            .next()
+            .unwrap_or(0.0);
+        net.out = (c.off - base).max(net.range.0).min(net.range.1);
+    }
+    port_taken[c.net] = true;
+    net.base + net.out - c.off
+}
+
+/// The weighted median, the lower one where there are two.
+fn median(wanted: &mut [(f64, f64)]) -> Option<f64> {
+    wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = wanted.iter().map(|w| w.1).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    for (at, weight) in wanted.iter() {
+        sum += weight;
+        if sum >= half {
+            return Some(*at);
+        }
+    }
+    None
+}
+
+/// Where nothing holds an out port, it slides to where its links run straight, else as near as its box lets it.
+fn slide_ports(band: &mut Band) {
+    for ix in 0..band.nets.len() {
+        let net = &band.nets[ix];
+        let Some(hop) = net.hops.first().filter(|h| h.from == net.cell) else { continue };
+        let origin = band.cells[net.cell].at + net.base;
+        let ends: Vec<f64> = hop.ends.iter().map(|e| band.cells[e.cell].at + e.off - origin).collect();
+        if ends.iter().any(|e| (e - net.out).abs() < 0.25) {
+            continue;
+        }
+        let fits = |e: &f64| (net.range.0..=net.range.1).contains(e);
+        let straight = ends.iter().copied().filter(fits);
+        let nearest = straight.min_by(|a, b| (a - net.out).abs().total_cmp(&(b - net.out).abs()));
+        if let Some(out) = nearest {
+            band.nets[ix].out = out;
+        }
+    }
+}
