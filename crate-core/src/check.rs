@@ -105,7 +105,8 @@ impl<'a> Finite<'a> {
         self.values.eval(graph, 0..self.loss.index() + 1);
         let loss = self.values.read_f64(graph, self.loss);
         if self.cotangent.len() == 1 {
-            return loss.first().copied().unwrap_or(0.0) * self.cotangent.first().copied().unwrap_or(1.0);
+            return loss.first().copied().unwrap_or(0.0)
+                * self.cotangent.first().copied().unwrap_or(1.0);
         }
         kernels::dot(&loss, &self.cotangent)
     }
@@ -200,7 +201,9 @@ pub fn adjoint(trace: &Trace, loss: NodeId) -> Vec<Adjoint> {
     let Some(seed) = grads.get(loss.index()).copied().flatten() else { return Vec::new() };
     let cotangent = values.read_f64(graph, seed);
     let mut out = Vec::new();
-    for (leaf, node) in graph.prefix(trace.n_forward).filter(|(_, n)| n.flags.param && n.ty.dtype.is_float()) {
+    for (leaf, node) in
+        graph.prefix(trace.n_forward).filter(|(_, n)| n.flags.param && n.ty.dtype.is_float())
+    {
         let own = leaf_values(graph, leaf);
         let direction = Init::Randn { seed: leaf.index() as u64 + 1 };
         let ty = TensorType::f32(node.ty.shape);
@@ -215,7 +218,12 @@ pub fn adjoint(trace: &Trace, loss: NodeId) -> Vec<Adjoint> {
         let backward: f64 = terms.iter().sum();
         let size = terms.iter().map(|x| x.abs()).sum::<f64>().max(forward.abs()).max(1e-300);
         let gap = (forward - backward).abs();
-        out.push(Adjoint { leaf, forward, backward, error: if gap == 0.0 { 0.0 } else { gap / size } });
+        out.push(Adjoint {
+            leaf,
+            forward,
+            backward,
+            error: if gap == 0.0 { 0.0 } else { gap / size },
+        });
     }
     out
 }

@@ -49,7 +49,12 @@ impl<T: Lane> Values<T> {
 
     /// Changes one element of what a leaf was given.
     pub fn give_element(&mut self, leaf: NodeId, element: usize, value: T) {
-        if let Some(x) = self.given.get_mut(leaf.index()).and_then(Option::as_mut).and_then(|v| v.get_mut(element)) {
+        if let Some(x) = self
+            .given
+            .get_mut(leaf.index())
+            .and_then(Option::as_mut)
+            .and_then(|v| v.get_mut(element))
+        {
             *x = value;
         }
         if let Some(Slot::Real(slot)) = self.slots.get_mut(leaf.index())
@@ -202,6 +207,17 @@ impl<T: Lane> Values<T> {
                     .collect(),
             ),
             _ => Cow::Owned(Vec::new()),
+        }
+    }
+
+    /// The first `n` elements of a node's value in f64, row-major; exact for every type.
+    pub fn preview(&self, graph: &Graph, id: NodeId, n: usize) -> Vec<f64> {
+        let view = graph.storage(id);
+        let places = Walk::new(&view, graph.node(id).ty.shape).take(n);
+        match self.slots.get(view.root.index()) {
+            Some(Slot::Real(root)) => places.filter_map(|at| root.get(at).map(|x| x.to_f64())).collect(),
+            Some(Slot::Whole(root)) => places.filter_map(|at| root.get(at).map(|x| f64::from(*x))).collect(),
+            _ => Vec::new(),
         }
     }
 

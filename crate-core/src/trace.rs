@@ -165,7 +165,11 @@ pub struct Frame {
 impl Frame {
     /// The state before any event.
     pub fn new(n_forward: usize) -> Self {
-        Self { marks: vec![Mark::Unknown; n_forward], grads: vec![None; n_forward], ..Self::default() }
+        Self {
+            marks: vec![Mark::Unknown; n_forward],
+            grads: vec![None; n_forward],
+            ..Self::default()
+        }
     }
 
     /// The state after one more event.

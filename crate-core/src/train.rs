@@ -95,9 +95,17 @@ impl<'a> Trainer<'a> {
             .prefix(trace.n_forward)
             .filter(|(id, n)| n.flags.param && grads.get(id.index()).is_some_and(Option::is_some))
             .map(|(leaf, _)| {
-                let now: Vec<f32> = leaf_values(&trace.graph, leaf).iter().map(|x| *x as f32).collect();
+                let now: Vec<f32> =
+                    leaf_values(&trace.graph, leaf).iter().map(|x| *x as f32).collect();
                 let zeros = vec![0.0; now.len()];
-                Moving { leaf, before: now.clone(), grad: zeros.clone(), m: zeros.clone(), v: zeros, now }
+                Moving {
+                    leaf,
+                    before: now.clone(),
+                    grad: zeros.clone(),
+                    m: zeros.clone(),
+                    v: zeros,
+                    now,
+                }
             })
             .collect();
         Self { trace, loss, optimizer, values: Values::new(), leaves, step: 0 }
@@ -198,8 +206,14 @@ mod tests {
     #[test]
     fn adamw_takes_ggmls_steps() {
         let Some(leaf) = NodeId::at(0) else { return };
-        let mut w =
-            Moving { leaf, now: vec![1.0], before: vec![1.0], grad: vec![0.0], m: vec![0.0], v: vec![0.0] };
+        let mut w = Moving {
+            leaf,
+            now: vec![1.0],
+            before: vec![1.0],
+            grad: vec![0.0],
+            m: vec![0.0],
+            v: vec![0.0],
+        };
         let adam = Optimizer::AdamW { lr: 0.1, beta1: 0.9, beta2: 0.999, eps: 1e-8, wd: 0.0 };
         let want = [0.9, 0.803_482, 0.707_681_7, 0.611_641];
         for (ix, want) in want.into_iter().enumerate() {

@@ -53,7 +53,14 @@ fn check(file: &str, as_json: bool) -> ExitCode {
             let line = f.line.map_or_else(String::new, |l| format!(":{l}"));
             println!("{file}{line}: {}: {}", f.code, f.message);
         }
-        println!("{}", if answer.status == 0 { "built, and every check passed" } else { "refused, or a check failed" });
+        println!(
+            "{}",
+            if answer.status == 0 {
+                "built, and every check passed"
+            } else {
+                "refused, or a check failed"
+            }
+        );
     }
     ExitCode::from(answer.status)
 }

@@ -45,8 +45,10 @@ impl Analysis {
 pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     let parsed = lang::parse(text);
     let lowered = lang::lower(&parsed.ast, text, budget);
-    let wants_gradients =
-        lowered.loss.is_some() || !lowered.checks.is_empty() || lowered.train.is_some();
+    // A loss that has no value because of a mistake is reported as that mistake, not as missing.
+    let mistaken = lowered.loss.is_none() && has_errors(&parsed, &lowered);
+    let asked = !lowered.checks.is_empty() || lowered.train.is_some();
+    let wants_gradients = lowered.loss.is_some() || asked && !mistaken;
     let request = Request {
         loss: lowered.loss,
         cotangent: lowered.backward.as_ref().and_then(|b| b.with.clone()),
@@ -153,7 +155,9 @@ fn report(
         .nodes()
         .map(|(id, node)| formula(graph, id, node, &authors, &places, &name))
         .collect();
-    let read = |id: NodeId| values.read_f64(graph, id);
+    let read = |id: NodeId| values.preview(graph, id, PREVIEW);
+    let stats: Vec<Stats> = graph.nodes().map(|(id, _)| stats(&values.packed(graph, id))).collect();
+    let range = |id: NodeId| stats.get(id.index()).map_or((0.0, 0.0), |s| (s.min, s.max));
     let last = trace.frame(trace.events.len());
     let needed: Vec<bool> = last.marks.iter().map(|m| matches!(m, Mark::Needed(_))).collect();
     let telling = Telling {
@@ -162,6 +166,7 @@ fn report(
         names: &names,
         formulas: &formulas,
         values: &read,
+        range: &range,
         needed: &needed,
     };
     let node_span = |id: NodeId| lowered.map.span(id);
@@ -191,7 +196,7 @@ fn report(
             .zip(&formulas)
             .map(|(((id, node), place), formula)| {
                 node_row(
-                    &Rows { lowered, trace, values, rules, authors: &authors },
+                    &Rows { lowered, trace, values, rules, authors: &authors, stats: &stats },
                     id,
                     node,
                     place,
@@ -205,9 +210,7 @@ fn report(
         grads: last.grads.iter().map(|g| g.map(ix)).collect(),
         ticks: telling.rows(),
         needed,
-        whole: !rows
-            .iter()
-            .any(|r| r.node.is_none() && r.span.is_some() && r.weight == super::Weight::Error),
+        whole: !has_errors(parsed, lowered),
         findings: rows,
         checks: lowered
             .checks
@@ -281,6 +284,7 @@ struct Rows<'a> {
     values: &'a Values<f32>,
     rules: RuleSet,
     authors: &'a [Option<Author>],
+    stats: &'a [Stats],
 }
 
 fn node_row(
@@ -306,7 +310,6 @@ fn node_row(
     };
     let op = node.op();
     let def = op.map(crate::ops::OpKind::def);
-    let values = rows.values.packed(graph, id);
     let axes = node
         .ty
         .axes
@@ -360,9 +363,9 @@ fn node_row(
             Some(op) => format!("{}:{}", op.def().place.file, op.def().place.line),
             None => String::new(),
         },
-        values: rows.values.read_f64(graph, id).into_iter().take(PREVIEW).collect(),
+        values: rows.values.preview(graph, id, PREVIEW),
         n_elements: node.ty.shape.n_elements(),
-        stats: stats(&values),
+        stats: rows.stats.get(id.index()).copied().unwrap_or_default(),
     }
 }
 

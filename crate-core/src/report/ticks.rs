@@ -1,7 +1,7 @@
 //! Words for the stepper: what each tick did, with the numbers in it.
 
 use super::words::{rounded, sends};
-use super::{FoldRow, StretchRow, TickGlyph, TickRow};
+use super::{FoldRow, PREVIEW, StretchRow, TickGlyph, TickRow};
 use crate::graph::{Graph, NodeId, NodeKind};
 use crate::refusal::{Finding, Reason};
 use crate::rules::RuleSet;
@@ -15,7 +15,10 @@ pub(super) struct Telling<'a> {
     pub(super) names: &'a [String],
     /// How each node is computed, in names.
     pub(super) formulas: &'a [String],
+    /// The first elements of a node, as many as a report carries.
     pub(super) values: &'a dyn Fn(NodeId) -> Vec<f64>,
+    /// Least and greatest finite element of a node.
+    pub(super) range: &'a dyn Fn(NodeId) -> (f64, f64),
     /// For each forward node, whether it needs a gradient.
     pub(super) needed: &'a [bool],
 }
@@ -42,20 +45,18 @@ impl Telling<'_> {
 
     /// `= 0.2`, `= [0.2, 0.3]`, or how many values and their range.
     fn value(&self, id: NodeId) -> String {
-        let values = (self.values)(id);
-        let shape = self.shape(id);
-        match values.as_slice() {
-            [] if shape.n_elements() == 0 => "has no elements".to_owned(),
+        let n = self.shape(id).n_elements();
+        if n > SPOKEN as u64 {
+            let (min, max) = (self.range)(id);
+            return format!("holds {n} values from {} to {}", rounded(min), rounded(max));
+        }
+        match (self.values)(id).as_slice() {
+            [] if n == 0 => "has no elements".to_owned(),
             [] => "has no value yet".to_owned(),
             [one] => format!("= {}", rounded(*one)),
-            few if few.len() <= SPOKEN => {
+            few => {
                 let items: Vec<String> = few.iter().map(|x| rounded(*x)).collect();
                 format!("= [{}]", items.join(", "))
-            }
-            many => {
-                let min = many.iter().copied().fold(f64::INFINITY, f64::min);
-                let max = many.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                format!("holds {} values from {} to {}", many.len(), rounded(min), rounded(max))
             }
         }
     }
@@ -268,11 +269,9 @@ impl Telling<'_> {
                     }
                 })
                 .collect();
-            let more = if members.len() > 8 {
-                format!(" + … ({} more)", members.len() - 8)
-            } else {
-                String::new()
-            };
+            let n = large.n_elements() / small.n_elements().max(1);
+            let rest = n.saturating_sub(shown.len() as u64);
+            let more = if rest > 0 { format!(" + … ({rest} more)") } else { String::new() };
             let index: Vec<String> = unravel(small, cell).iter().map(usize::to_string).collect();
             let at =
                 if index.is_empty() { String::new() } else { format!("[{}]", index.join(",")) };
@@ -393,7 +392,7 @@ fn groups(large: Shape, small: Shape, most: usize) -> Vec<Vec<usize>> {
     let (l, s) = (large.padded().map(|d| d as usize), small.padded().map(|d| d as usize));
     let cells = (small.n_elements() as usize).min(most);
     let mut out = vec![Vec::new(); cells];
-    for at in 0..(large.n_elements() as usize).min(4096) {
+    for at in 0..(large.n_elements() as usize).min(PREVIEW) {
         let i =
             [at / (l[1] * l[2] * l[3]), (at / (l[2] * l[3])) % l[1], (at / l[3]) % l[2], at % l[3]];
         let cell = i.iter().zip(s).fold(0, |n, (i, d)| n * d + i % d.max(1));
