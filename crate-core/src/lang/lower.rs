@@ -275,7 +275,8 @@ fn another_name(ast: &Ast, name: &str) -> String {
                 _ => false,
             })
     };
-    let free = (2..).map(|n| format!("{name}{n}")).find(|candidate| !taken(candidate));
+    let n_names = ast.lines.len() + 2;
+    let free = (2..=n_names + 1).map(|n| format!("{name}{n}")).find(|candidate| !taken(candidate));
     free.unwrap_or_else(|| name.to_owned())
 }
 

@@ -14,11 +14,13 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     if wanted.is_empty() || wanted.len() > MAX_LEN {
         return None;
     }
-    let limit = wanted.len().div_ceil(3);
-    let mut best: Option<(usize, &str)> = None;
+    let limit = (wanted.len() / 3).max(1);
+    let mut best: Option<((usize, usize), &str)> = None;
     for candidate in candidates {
-        let below = best.map_or(limit + 1, |(slips, _)| slips);
-        if candidate == name || candidate.len().abs_diff(name.len()) >= below {
+        // Of equally many slips the one that keeps the length is likelier.
+        let below = best.map_or((limit + 1, 0), |(score, _)| score);
+        let longer = candidate.len().abs_diff(name.len());
+        if candidate == name || longer > below.0 {
             continue;
         }
         let letters: Vec<char> = candidate.chars().take(MAX_LEN + 1).collect();
@@ -27,8 +29,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         }
         let slips = slips(&wanted, &letters);
         // Of a short word nothing may be left over by chance: `x` is not near `y`.
-        if slips < below && slips < wanted.len().max(letters.len()) {
-            best = Some((slips, candidate));
+        if (slips, longer) < below && slips < wanted.len().max(letters.len()) {
+            best = Some(((slips, longer), candidate));
         }
     }
     best.map(|(_, candidate)| candidate)

@@ -358,7 +358,6 @@ fn mistakes_are_named_with_what_to_do() {
             "const a = load('f')",
             "syntax at `'f'`: a text stands in double quotes\n  Use double quotes -> \"const a = load(\\\"f\\\")\"",
         ),
-        ("a = f(\"f\")", "syntax at `\"f\"`: a text stands only in `load(\"file\")`"),
         (
             "param w [2]",
             "syntax at `]`: a leaf has a value; write `= \u{2026}`\n  Add `= zeros` -> \"param w [2] = zeros\"",

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::constant::is_generator;
 use super::{Complaints, another_name};
 use crate::lang::ast::{
     Ast, ExprId, ExprKind, Function, Ident, Leaf, Line, Statement, StatementKind,
@@ -92,10 +93,15 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// The function of this name: `Some(None)` for one that has no value.
-    pub(super) fn function(&self, name: &str) -> Option<Option<&Callable<'a>>> {
+    /// Whether the document defines a function of this name, readable or not.
+    pub(super) fn has_function(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// The function of this name, where it has a value.
+    pub(super) fn function(&self, name: &str) -> Option<&Callable<'a>> {
         let found = self.functions.get(name)?.as_ref();
-        Some(found.filter(|callable| !callable.in_cycle))
+        found.filter(|callable| !callable.in_cycle)
     }
 
     fn function_names(&self) -> impl Iterator<Item = &'a str> {
@@ -200,11 +206,12 @@ impl<'a> Program<'a> {
 
     pub(super) fn unknown_op(&self, name: &Ident, complaints: &mut Complaints) {
         let text = &name.text;
-        let message = if super::constant::is_generator(text) || text == words::LOAD {
-            format!("`{text}` fills a leaf; write `const NAME [SHAPE] = {text}…`")
-        } else {
-            format!("there is no op called `{text}`")
-        };
+        if is_generator(text) || text == words::LOAD {
+            let message = format!("`{text}` fills a leaf; write `const NAME [SHAPE] = {text}(…)`");
+            complaints.error(Code::UnknownOp, name.span, message);
+            return;
+        }
+        let message = format!("there is no op called `{text}`");
         let own = self.function_names().map(str::to_owned);
         let known: Vec<String> = own.chain(spell::op_names().map(str::to_owned)).collect();
         let known = known.iter().map(String::as_str);

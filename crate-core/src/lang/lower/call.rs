@@ -78,17 +78,13 @@ impl<'a> Machine<'a> {
                 Some(name) => named.push((name, val, *value)),
             }
         }
-        if prefix.is_none()
-            && let Some(function) = self.program.function(&call.name.text)
-        {
-            return match function {
-                Some(callable) => {
-                    let formals = self.formals(running, callable, call, positional, named);
-                    match formals {
-                        Some(formals) => self.activate(running, id, callable, formals, span),
-                        None => Step::Made(Val::Poison),
-                    }
-                }
+        if prefix.is_none() && self.program.has_function(&call.name.text) {
+            let callable = self.program.function(&call.name.text);
+            let formals = callable.and_then(|callable| {
+                Some((callable, self.formals(running, callable, call, positional, named)?))
+            });
+            return match formals {
+                Some((callable, formals)) => self.activate(running, id, callable, formals, span),
                 None => Step::Made(Val::Poison),
             };
         }
@@ -127,31 +123,25 @@ impl<'a> Machine<'a> {
         let n_given = positional.len();
         for (ix, (val, id)) in positional.into_iter().enumerate() {
             let val = self.settled(running, val, id);
-            match takes.get(ix) {
-                Some(name) => {
-                    formals.insert(name, val);
-                }
-                None => {
-                    let message = format!("{takes_text}, not {n_given} arguments");
-                    let span = self.program.ast.expr(id).span;
-                    self.complaints.error(Code::WrongArguments, span, message);
-                    whole = false;
-                }
+            if let Some(name) = takes.get(ix) {
+                formals.insert(name, val);
+            } else {
+                let message = format!("{takes_text}, not {n_given} arguments");
+                let span = self.program.ast.expr(id).span;
+                self.complaints.error(Code::WrongArguments, span, message);
+                whole = false;
             }
         }
         for (name, val, id) in named {
             let val = self.settled(running, val, id);
             let formal = takes.iter().find(|formal| **formal == name.text);
-            match formal.filter(|formal| !formals.contains_key(**formal)) {
-                Some(formal) => {
-                    formals.insert(formal, val);
-                }
-                None => {
-                    let message = format!("{takes_text}, each once");
-                    let known = takes.iter().copied().filter(|f| !formals.contains_key(*f));
-                    self.complaints.unknown(Code::WrongArguments, name, message, known);
-                    whole = false;
-                }
+            if let Some(formal) = formal.filter(|formal| !formals.contains_key(**formal)) {
+                formals.insert(formal, val);
+            } else {
+                let message = format!("{takes_text}, each once");
+                let known = takes.iter().copied().filter(|f| !formals.contains_key(*f));
+                self.complaints.unknown(Code::WrongArguments, name, message, known);
+                whole = false;
             }
         }
         for formal in &function.formals {
@@ -203,23 +193,15 @@ impl<'a> Machine<'a> {
         let mut fits = true;
         for (name, val, id) in named {
             let slot = spell::param(op, &name.text).and_then(|ix| given.get_mut(ix));
-            match slot.filter(|slot| slot.is_empty()) {
-                Some(slot) => slot.push((val, id)),
-                None => {
-                    let message = format!(
-                        "`{}` has {}, each once",
-                        call.name.text,
-                        if names.is_empty() { "no attributes".to_owned() } else { join(&names) }
-                    );
-                    self.complaints.unknown(
-                        Code::WrongArguments,
-                        name,
-                        message,
-                        names.iter().copied(),
-                    );
-                    fits = false;
-                }
+            if let Some(slot) = slot.filter(|slot| slot.is_empty()) {
+                slot.push((val, id));
+                continue;
             }
+            let has = if names.is_empty() { "no attributes".to_owned() } else { join(&names) };
+            let message = format!("`{}` has {has}, each once", call.name.text);
+            let known = names.iter().copied();
+            self.complaints.unknown(Code::WrongArguments, name, message, known);
+            fits = false;
         }
         let is_node = |ix: usize| def.params.get(ix).is_some_and(|p| p.kind == ParamKind::Node);
         let n_nodes = (0..given.len())
@@ -251,7 +233,7 @@ impl<'a> Machine<'a> {
                 Val::Number(_) | Val::Bool(_) | Val::List(_) | Val::Text => kind.is_none(),
             };
             // A text is an attribute wherever the row has one for it.
-            let is_text = matches!(val, Val::Text) && kind == Some(ParamKind::Text);
+            let is_text = matches!(val, Val::Text | Val::Word) && kind == Some(ParamKind::Text);
             if !is_text && (sources.len() < min || is_tensor && sources.len() < max) {
                 sources.push((val, id));
             } else if let Some(slot_given) = given.get_mut(slot) {
@@ -313,7 +295,7 @@ impl<'a> Machine<'a> {
                 (Ok(value), Some(slot)) => *slot = value,
                 (Err(Some(wants)), _) if !is_poison => {
                     let reason = Reason::BadParam { param: spec.name, wants };
-                    let name = self.name(running, id);
+                    let name = running.name_of(id);
                     self.refuse(running, Some((op, name)), &reason, None, span);
                     fits = false;
                 }
@@ -329,7 +311,7 @@ impl<'a> Machine<'a> {
         }
         let in_place = call.in_place;
         let meets = op.def().stretches;
-        self.apply(running, Job { id, op, sources, params, spans, in_place, meets, span })
+        self.apply(running, &Job { id, op, sources, params, spans, in_place, meets, span })
     }
 
     /// The type of a source.
@@ -366,10 +348,12 @@ impl<'a> Machine<'a> {
         };
         match (kind, single) {
             (ParamKind::Num, Some((Val::Number(x), _))) => Ok(Value::Num(x)),
-            (ParamKind::Text, Some((Val::Text, id))) => {
+            (ParamKind::Text, Some((Val::Text | Val::Word, id))) => {
                 let ast = self.program.ast;
                 match &ast.expr(ast.core(id)).kind {
-                    ExprKind::Text(text) => Ok(Value::Text(text.as_str().into())),
+                    ExprKind::Text(text) | ExprKind::Name(text) => {
+                        Ok(Value::Text(text.as_str().into()))
+                    }
                     _ => Err(Some(wants)),
                 }
             }
@@ -464,7 +448,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes a node, or a number where there are only numbers.
-    pub(super) fn apply(&mut self, running: &mut Running, job: Job) -> Val {
+    pub(super) fn apply(&mut self, running: &mut Running, job: &Job) -> Val {
         let ast = self.program.ast;
         let mut sources = Vec::with_capacity(job.sources.len());
         for (val, id) in &job.sources {
@@ -487,13 +471,13 @@ impl<'a> Machine<'a> {
             return match fold(job.op, &all, &params, self.rules, self.budget) {
                 Ok(val) => val,
                 Err(reason) => {
-                    let (src, span) = self.blame(&reason, &job);
+                    let (src, span) = self.blame(&reason, job);
                     self.refuse(running, about, &reason, src, span);
                     Val::Poison
                 }
             };
         }
-        let name = self.name(running, job.id);
+        let name = running.name_of(job.id);
         let about = Some((job.op, name.clone()));
         let mut types: Vec<TensorType> = Vec::with_capacity(sources.len());
         for (val, _) in &sources {
@@ -506,7 +490,7 @@ impl<'a> Machine<'a> {
         }
         let cx = ShapeCx { src: &types, params: &params, broadcast: self.rules.broadcast() };
         if let Err(reason) = (def.shape)(&cx) {
-            let (src, span) = self.blame(&reason, &job);
+            let (src, span) = self.blame(&reason, job);
             self.refuse(running, about, &reason, src, span);
             return Val::Poison;
         }
@@ -536,7 +520,7 @@ impl<'a> Machine<'a> {
                 Val::Node(node)
             }
             Err(reason) => {
-                let (src, span) = self.blame(&reason, &job);
+                let (src, span) = self.blame(&reason, job);
                 self.refuse(running, about, &reason, src, span);
                 Val::Poison
             }

@@ -185,13 +185,11 @@ impl ConstCx<'_> {
                 self.wrong_argument(generator, key.as_ref(), *value);
                 return None;
             };
-            let x = match self.value(*value)? {
-                Val::Number(x) => x,
-                _ => {
-                    let span = self.ast.expr(*value).span;
-                    self.complaints.error(Code::WrongArguments, span, "this must be a number");
-                    return None;
-                }
+            let val = self.value(*value)?;
+            let Val::Number(x) = val else {
+                let span = self.ast.expr(*value).span;
+                self.complaints.error(Code::WrongArguments, span, "this must be a number");
+                return None;
             };
             *slot = Some(x);
             let is_seed = ix.and_then(|ix| generator.params.get(ix)).is_some_and(|p| p.0 == SEED);
@@ -215,12 +213,11 @@ impl ConstCx<'_> {
         let names: Vec<&str> = generator.params.iter().map(|(name, _)| *name).collect();
         let takes = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         let message = format!("`{}` takes {takes}, each once", generator.name);
-        match key {
-            Some(key) => self.complaints.unknown(Code::WrongArguments, key, message, names),
-            None => {
-                let span = self.ast.expr(value).span;
-                self.complaints.error(Code::WrongArguments, span, message);
-            }
+        if let Some(key) = key {
+            self.complaints.unknown(Code::WrongArguments, key, message, names);
+        } else {
+            let span = self.ast.expr(value).span;
+            self.complaints.error(Code::WrongArguments, span, message);
         }
     }
 

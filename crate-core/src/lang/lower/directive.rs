@@ -60,7 +60,7 @@ impl Directives<'_, '_> {
         let span = statement.span;
         match &statement.kind {
             StatementKind::Accumulator { of, shape, value } => {
-                let node = self.node(of, Severity::Error);
+                let node = self.node(of, None);
                 let mut cx = self.constants();
                 let shape = shape.as_ref().map(|text| cx.shape(text).map(|(shape, _)| shape));
                 let Some(node) = node else {
@@ -78,7 +78,7 @@ impl Directives<'_, '_> {
             }
             StatementKind::Check(check) => self.check(check, span),
             StatementKind::Layout { of, x, y } => {
-                if let Some(node) = self.node(of, Severity::Warning) {
+                if let Some(node) = self.node(of, Some(span)) {
                     self.out.lowered.pins.push(Pin { node, x: x.value, y: y.value, span });
                 }
             }
@@ -96,8 +96,9 @@ impl Directives<'_, '_> {
         }
     }
 
-    /// The node that a directive names. One without a value is no mistake of the directive.
-    fn node(&mut self, of: &Ref, severity: Severity) -> Option<NodeId> {
+    /// The node that a directive names. One without a value is no mistake of the directive, and a
+    /// `pin` of none is only left over from an earlier text.
+    fn node(&mut self, of: &Ref, pin: Option<Span>) -> Option<NodeId> {
         let name = of.name();
         let found = self.out.lowered.names.get(name.as_str()).copied();
         let head = of.parts.first().map_or("", |part| part.text.as_str());
@@ -112,13 +113,16 @@ impl Directives<'_, '_> {
             let edit = TextEdit::replace(of.span, meant);
             diagnostic = diagnostic.fix(format!("Write `{meant}`"), edit);
         }
-        diagnostic.severity = severity;
+        if let Some(pin) = pin {
+            diagnostic.severity = Severity::Warning;
+            diagnostic = diagnostic.fix("Remove the line", TextEdit::replace(pin, ""));
+        }
         self.out.complaints.add(diagnostic);
         None
     }
 
     fn backward(&mut self, of: &Ref, with: Option<ExprId>, span: Span) {
-        let Some(node) = self.node(of, Severity::Error) else {
+        let Some(node) = self.node(of, None) else {
             return;
         };
         let own = self.out.lowered.graph.node(node).ty.shape;
@@ -150,7 +154,7 @@ impl Directives<'_, '_> {
     }
 
     fn formula(&mut self, of: &Ref, value: ExprId, span: Span) -> Option<Formula> {
-        let node = self.node(of, Severity::Error);
+        let node = self.node(of, None);
         let complaints = std::mem::take(&mut self.out.complaints);
         let machine =
             Machine::new(self.program, self.budget, RuleSet::Numpy, self.files, complaints);

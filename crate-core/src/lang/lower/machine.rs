@@ -238,7 +238,7 @@ impl<'a> Machine<'a> {
     }
 
     fn lines(&mut self, activation: usize, next: usize) {
-        let states = self.activations.get(activation).map(|a| a.states.as_slice()).unwrap_or(&[]);
+        let states = self.activations.get(activation).map_or(&[][..], |a| a.states.as_slice());
         let new = states.iter().skip(next).position(|state| matches!(state, State::New));
         if let Some(skipped) = new {
             self.tasks.push(Task::Lines(activation, next + skipped + 1));
@@ -383,7 +383,7 @@ impl<'a> Machine<'a> {
                     return val;
                 };
                 let operands = vec![(val, top)];
-                self.apply(running, Job::plain(top, op, operands, expr.span))
+                self.apply(running, &Job::plain(top, op, operands, expr.span))
             }
             Val::Number(_) | Val::Bool(_) | Val::List(_) if !is_line => val,
             Val::Number(_) | Val::Bool(_) | Val::List(_) => {
@@ -444,7 +444,7 @@ impl<'a> Machine<'a> {
             ExprKind::Transpose(receiver) => {
                 let operands = vec![(running.val(*receiver), *receiver)];
                 match by_name(spell::TRANSPOSED) {
-                    Some(op) => self.apply(running, Job::plain(id, op, operands, expr.span)),
+                    Some(op) => self.apply(running, &Job::plain(id, op, operands, expr.span)),
                     None => Val::Poison,
                 }
             }
@@ -470,7 +470,7 @@ impl<'a> Machine<'a> {
                         let mut job = Job::plain(id, op, operands, expr.span);
                         job.params = vec![Value::Index(index.into())];
                         job.spans = vec![Some(span)];
-                        self.apply(running, job)
+                        self.apply(running, &job)
                     }
                     None => Val::Poison,
                 }
@@ -491,17 +491,11 @@ impl<'a> Machine<'a> {
         operands: Vec<(Val, ExprId)>,
         span: Span,
     ) -> Val {
-        match by_sign(sign) {
-            Some(op) => self.apply(running, Job::plain(id, op, operands, span)),
-            None => {
-                self.complaints.error(
-                    Code::UnknownOp,
-                    span,
-                    "these rules have no op for this sign",
-                );
-                Val::Poison
-            }
+        if let Some(op) = by_sign(sign) {
+            return self.apply(running, &Job::plain(id, op, operands, span));
         }
+        self.complaints.error(Code::UnknownOp, span, "there is no op for this sign");
+        Val::Poison
     }
 
     fn list(&mut self, running: &mut Running, id: ExprId, parts: &[ExprId], span: Span) -> Val {
@@ -514,7 +508,7 @@ impl<'a> Machine<'a> {
                 let operands = vals.into_iter().zip(parts.iter().copied()).collect();
                 let mut job = Job::plain(id, op, operands, span);
                 job.meets = true;
-                self.apply(running, job)
+                self.apply(running, &job)
             }
             (made, _) => made,
         }
@@ -559,7 +553,7 @@ impl<'a> Machine<'a> {
             _ => None,
         });
         // The line that is running is not on the stack; it is the last that was begun.
-        let states = self.activations.get(activation).map(|a| a.states.as_slice()).unwrap_or(&[]);
+        let states = self.activations.get(activation).map_or(&[][..], |a| a.states.as_slice());
         let on_stack: Vec<usize> = waiting.collect();
         let running = states
             .iter()
@@ -615,15 +609,6 @@ impl<'a> Machine<'a> {
         Val::Node(newest.copied().unwrap_or(node))
     }
 
-    /// The name that a part's node gets.
-    pub(super) fn name(&self, running: &mut Running, id: ExprId) -> String {
-        if id == running.top {
-            return running.name.clone();
-        }
-        running.n_derived += 1;
-        format!("{}.{}", running.name, running.n_derived)
-    }
-
     /// Begins a call: its arguments are there.
     pub(super) fn activate(
         &mut self,
@@ -640,7 +625,7 @@ impl<'a> Machine<'a> {
             return Step::Made(Val::Poison);
         }
         let n_derived = if id == running.top { running.n_derived } else { 0 };
-        let name = self.name(running, id);
+        let name = running.name_of(id);
         Step::Calls(Activation {
             callable: Some(callable),
             formals,
@@ -672,6 +657,11 @@ impl<'a> Machine<'a> {
                     let message = "a list holds numbers; a tensor cannot stand in it";
                     self.complaints.error(Code::BadLiteral, expr.span, message);
                 }
+            }
+            (Val::Text, _) => {
+                let message =
+                    "a text stands only in `load(\"file\")` and in attributes that take one";
+                self.complaints.error(Code::WrongArguments, expr.span, message);
             }
             _ => {}
         }
@@ -723,7 +713,10 @@ impl<'a> Machine<'a> {
         };
         let message = reason.sentence(word, &node, src, &name);
         let mut diagnostic = Diagnostic::error(reason.code(), span, message);
-        if matches!(reason, Reason::FirstWouldStretch { .. }) && self.imports.is_none() {
+        if let Reason::FirstWouldStretch { a, b } = reason
+            && RuleSet::Numpy.broadcast().allows(*a, *b)
+            && self.imports.is_none()
+        {
             let (ast, text) = (self.program.ast, self.program.text);
             let edit = super::use_rules(ast, text, RuleSet::Numpy);
             diagnostic = diagnostic.fix("Use rules numpy", edit);
@@ -838,6 +831,15 @@ impl Running {
     pub(super) fn val(&self, id: ExprId) -> Val {
         let ix = id.index().checked_sub(self.first);
         ix.and_then(|ix| self.vals.get(ix)).cloned().unwrap_or(Val::Poison)
+    }
+
+    /// The name that a part's node gets.
+    pub(super) fn name_of(&mut self, id: ExprId) -> String {
+        if id == self.top {
+            return self.name.clone();
+        }
+        self.n_derived += 1;
+        format!("{}.{}", self.name, self.n_derived)
     }
 
     pub(super) const fn activation(&self) -> usize {

@@ -46,6 +46,7 @@ fn nodes(lowered: &Lowered) -> String {
                         Value::Int(x) => words.push(format!("{}={x}", spec.name)),
                         Value::Bool(x) => words.push(format!("{}={x}", spec.name)),
                         Value::Ints(x) => words.push(format!("{}={x:?}", spec.name)),
+                        Value::Text(x) => words.push(format!("{}={x:?}", spec.name)),
                         Value::Index(x) => words.push(format!("{}={}", spec.name, x.len())),
                     }
                 }
@@ -419,7 +420,7 @@ fn every_mistake_is_named_once_with_what_to_do() {
         ),
         (
             "param yes = 1\nbackward yse\nlayout yes.1 0 0",
-            "unknown-name at `yse`: no node is called `yse`\nWrite `yes` -> \"param yes = 1\\nbackward yes\\nlayout yes.1 0 0\"\nwarning unknown-name at `yes.1`: no node is called `yes.1`\nWrite `yes` -> \"param yes = 1\\nbackward yse\\nlayout yes 0 0\"",
+            "unknown-name at `yse`: no node is called `yse`\nWrite `yes` -> \"param yes = 1\\nbackward yes\\nlayout yes.1 0 0\"\nwarning unknown-name at `yes.1`: no node is called `yes.1`\nRemove the line -> \"param yes = 1\\nbackward yse\\n\"",
         ),
         (
             "train sdg\ntrain sgd",
@@ -435,7 +436,7 @@ fn every_mistake_is_named_once_with_what_to_do() {
         ),
         (
             "y = zeros\nz = rand(2)",
-            "unknown-name at `zeros`: `zeros` fills a leaf; write `const NAME [SHAPE] = zeros`\nunknown-op at `rand`: `rand` fills a leaf; write `const NAME [SHAPE] = rand\u{2026}`",
+            "unknown-name at `zeros`: `zeros` fills a leaf; write `const NAME [SHAPE] = zeros`\nunknown-op at `rand`: `rand` fills a leaf; write `const NAME [SHAPE] = rand(\u{2026})`",
         ),
         // What a broken line defines is known, and what needs it is no mistake.
         (
@@ -498,10 +499,13 @@ fn long_and_deep_documents_are_bounded() {
     let long = format!("param a = 1\ny = a{}", "+a".repeat(100_000));
     assert_eq!(codes(&lower(&long)), ["too-many-nodes"]);
     // Each line needs the next.
-    let mut chain: String = (0..15_000).map(|n| format!("a{n} = a{} + 1\n", n + 1)).collect();
+    let lines = |n: usize, line: &dyn Fn(usize) -> String| {
+        (0..n).map(line).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let mut chain = lines(15_000, &|n| format!("a{n} = a{} + 1", n + 1));
     chain.push_str("param a15000 = 1\n");
     assert_eq!(codes(&lower(&chain)), ["too-many-nodes"]);
-    let mut views: String = (0..15_000).map(|n| format!("a{n} = a{}\n", n + 1)).collect();
+    let mut views = lines(15_000, &|n| format!("a{n} = a{}", n + 1));
     views.push_str("param a15000 = 1\n");
     let made = lower(&views);
     assert_eq!((codes(&made).len(), made.graph.len()), (0, 15_001));
@@ -512,11 +516,10 @@ fn long_and_deep_documents_are_bounded() {
     }
     calls.push_str("y = f59(1)");
     assert_eq!(codes(&lower(&calls)), ["too-many-nodes"]);
-    let cycle: String = (0..20_000).map(|n| format!("a{n} = a{}\n", (n + 1) % 20_000)).collect();
+    let cycle = lines(20_000, &|n| format!("a{n} = a{}", (n + 1) % 20_000));
     assert_eq!(codes(&lower(&cycle)), ["cycle"]);
-    let functions: String = (0..20_000)
-        .map(|n| format!("fn f{n}(a) {{ return f{}(a) }}\n", (n + 1) % 20_000))
-        .collect();
+    let next = |n: usize| (n + 1) % 20_000;
+    let functions = lines(20_000, &|n| format!("fn f{n}(a) {{ return f{}(a) }}", next(n)));
     assert_eq!(codes(&lower(&functions)), ["cycle"]);
     let ones = "1,".repeat(200_000);
     assert_eq!(codes(&lower(&format!("const a = [{ones}]\nb = [{ones}]"))), [""; 0]);

@@ -168,15 +168,6 @@ impl Reader<'_, '_> {
                 ExprKind::Number(number)
             }
             TokenKind::Text => {
-                let in_load = self.before(1).is_some_and(|t| t.span.of(self.cx.text) == "(")
-                    && self.before(2).is_some_and(|t| t.span.of(self.cx.text) == words::LOAD);
-                if !in_load {
-                    return self.fail(Diagnostic::error(
-                        Code::Syntax,
-                        token.span,
-                        "a text stands only in `load(\"file\")`",
-                    ));
-                }
                 self.at += 1;
                 ExprKind::Text(word.trim_matches('"').to_owned())
             }
