@@ -364,5 +364,6 @@ pub(super) fn sends(
             out.push(c);
         }
     }
-    out
+    // A bound that is not there is not worth reading.
+    out.replace(" ≤ ∞", "").replace("−∞ ≤ ", "")
 }
