@@ -3,9 +3,12 @@
 
 pub mod def;
 mod activation;
+mod along;
 mod lines;
+mod order;
 mod pick;
 mod reduce;
+mod rows;
 mod terms;
 mod triangle;
 mod window;
@@ -132,6 +135,23 @@ op_table! {
     add_slice => AddSlice,
     as_strided => AsStrided,
     as_strided_back => AsStridedBack,
+    // Picking and placing.
+    get_rows => GetRows,
+    get_rows_back => GetRowsBack,
+    set_rows => SetRows,
+    set_rows_back => SetRowsBack,
+    gather => Gather,
+    scatter_add => ScatterAdd,
+    put_along_axis_back => PutAlongAxisBack,
+    put_along_axis => PutAlongAxis,
+    take => Take,
+    take_back => TakeBack,
+    add_id => AddId,
+    mul_mat_id => MulMatId,
+    mul_mat_id_back => MulMatIdBack,
+    argsort => Argsort,
+    top_k => TopK,
+    one_hot => OneHot,
 }
 
 /// The row that stops a gradient, for fixes that offer it.
