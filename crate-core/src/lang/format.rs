@@ -180,6 +180,13 @@ impl Parts<'_> {
     }
 }
 
+/// A call as it is written.
+struct Called<'a> {
+    receiver: Option<ExprId>,
+    name: &'a str,
+    op: &'a str,
+}
+
 /// What is still to be written of an expression.
 enum Task<'a> {
     Expr(ExprId),
@@ -350,8 +357,9 @@ impl<'a> Printer<'a> {
         self.out.push('}');
     }
 
-    /// What a call calls, and the receiver where it is not a dropped prefix.
-    fn called(&self, call: &'a Call, receiver: Option<ExprId>) -> (Option<ExprId>, &'a str) {
+    /// The receiver where it is not a dropped prefix, what a call is written as, and the op whose
+    /// arguments it has: none for a function of the document.
+    fn called(&self, call: &'a Call, receiver: Option<ExprId>) -> Called<'a> {
         let prefix = receiver.and_then(|receiver| match &self.ast.expr(receiver).kind {
             ExprKind::Name(name) => Some(name.as_str()),
             _ => None,
@@ -360,8 +368,11 @@ impl<'a> Printer<'a> {
         let receiver = receiver.filter(|_| prefix.is_none());
         let name = call.name.text.as_str();
         // A module has no functions of the document.
-        let is_own = self.own.contains(name) && prefix.is_none();
-        (receiver, if is_own { name } else { self.spelling.op(prefix, name) })
+        if self.own.contains(name) && prefix.is_none() {
+            return Called { receiver, name, op: "" };
+        }
+        let op = self.spelling.op(prefix, name);
+        Called { receiver, name: op, op }
     }
 
     fn width(&self, id: ExprId) -> usize {
@@ -405,10 +416,10 @@ impl<'a> Printer<'a> {
     }
 
     fn call_width(&self, call: &'a Call, receiver: Option<ExprId>) -> usize {
-        let (receiver, op) = self.called(call, receiver);
+        let Called { receiver, name, op } = self.called(call, receiver);
         let arguments = self.parts_width(Parts::Arguments(op, &call.arguments));
         let receiver = receiver.map_or(0, |receiver| self.width(receiver) + 1);
-        receiver + op.len() + usize::from(call.in_place) + arguments
+        receiver + name.len() + usize::from(call.in_place) + arguments
     }
 
     fn expr(&mut self, id: ExprId, indent: usize) {
@@ -580,10 +591,10 @@ impl<'a> Printer<'a> {
         receiver: Option<ExprId>,
         tasks: &mut Vec<Task<'a>>,
     ) {
-        let (receiver, op) = self.called(call, receiver);
+        let Called { receiver, name, op } = self.called(call, receiver);
         tasks.push(Task::Open(Parts::Arguments(op, &call.arguments), expr));
         tasks.push(Task::Text(if call.in_place { "!(" } else { "(" }));
-        tasks.push(Task::Text(op));
+        tasks.push(Task::Text(name));
         if let Some(receiver) = receiver {
             tasks.push(Task::Text(self.dot(receiver)));
             tasks.push(Task::Expr(receiver));

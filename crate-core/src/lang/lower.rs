@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use super::ast::{Ast, Ident, StatementKind};
 use super::edit;
-use super::parse::words;
 use super::source_map::SourceMap;
 use super::suggest::nearest;
 use super::{Code, Diagnostic, Span, TextEdit};
@@ -207,6 +206,11 @@ impl Complaints {
         }
     }
 
+    /// Whether a search for the nearest name is still worth its time.
+    fn suggests(&self) -> bool {
+        self.all.len() < 50
+    }
+
     fn is_full(&self) -> bool {
         self.all.len() >= Self::MAX
     }
@@ -224,6 +228,7 @@ impl Complaints {
         known: impl IntoIterator<Item = &'a str>,
     ) {
         let diagnostic = Diagnostic::error(code, name.span, message);
+        let known = self.suggests().then_some(known).into_iter().flatten();
         self.add(match nearest(&name.text, known) {
             Some(meant) => {
                 diagnostic.fix(format!("Write `{meant}`"), TextEdit::replace(name.span, meant))
@@ -263,21 +268,6 @@ enum Val {
     Text,
     /// None, because of a mistake that has been reported.
     Poison,
-}
-
-/// A name for the second of two things that have the same.
-fn another_name(ast: &Ast, name: &str) -> String {
-    let taken = |candidate: &str| {
-        words::is_reserved(candidate)
-            || ast.definition(candidate).is_some()
-            || ast.statements().any(|s| match &s.kind {
-                StatementKind::Function(function) => function.name.text == candidate,
-                _ => false,
-            })
-    };
-    let n_names = ast.lines.len() + 2;
-    let free = (2..=n_names + 1).map(|n| format!("{name}{n}")).find(|candidate| !taken(candidate));
-    free.unwrap_or_else(|| name.to_owned())
 }
 
 /// The edit that puts a document under other rules.

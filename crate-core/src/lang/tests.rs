@@ -239,6 +239,10 @@ fn spelling_comes_from_outside() {
     assert_eq!(spelled("y = x.total(dim=1).f(dim=2)"), "y = x.sum(axis=1).f(dim=2)\n");
     assert_eq!(spelled("torch = 1\ny = torch.total()"), "torch = 1\ny = torch.sum()\n");
     assert_eq!(
+        spelled("fn sum(x, dim) { return x }\ny = sum(x, dim=1)"),
+        "fn sum(x, dim) {\n  return x\n}\ny = sum(x, dim=1)\n"
+    );
+    assert_eq!(
         spelled("fn total(x) { return x }\ny = total(x, dim=1)"),
         "fn total(x) {\n  return x\n}\ny = total(x, dim=1)\n"
     );

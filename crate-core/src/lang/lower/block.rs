@@ -1,9 +1,9 @@
 //! What lines there are to make: the document's and each function's, by name; every name once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::Complaints;
 use super::constant::is_generator;
-use super::{Complaints, another_name};
 use crate::lang::ast::{
     Ast, ExprId, ExprKind, Function, Ident, Leaf, Line, Statement, StatementKind,
 };
@@ -73,7 +73,8 @@ impl<'a> Program<'a> {
             if !names.insert(name.text.as_str()) {
                 let is_hole = matches!(statement.kind, StatementKind::Hole(_));
                 if !is_hole && !complaints.is_full() {
-                    complaints.add(second_definition(ast, statement, name));
+                    let second = second_definition(ast, statement, name, &names, complaints);
+                    complaints.add(second);
                 }
                 continue;
             }
@@ -147,47 +148,35 @@ impl<'a> Program<'a> {
         calls
     }
 
-    /// Finds functions that call themselves: depth first, each function once.
+    /// Finds functions that call themselves, directly or through others: one complaint a circle.
     fn find_cycles(&mut self, complaints: &mut Complaints) {
-        let mut callees: BTreeMap<&'a str, Vec<&'a Ident>> = BTreeMap::new();
-        for (&name, callable) in &self.functions {
-            let calls = callable.iter().flat_map(|callable| self.calls(callable));
-            let own = calls.filter(|(prefix, name)| {
-                prefix.is_none() && self.functions.contains_key(name.text.as_str())
-            });
-            callees.insert(name, own.map(|(_, name)| name).collect());
+        let names: Vec<&'a str> = self.functions.keys().copied().collect();
+        let place = |name: &str| names.binary_search(&name).ok();
+        let mut calls: Vec<Vec<(usize, Span)>> = Vec::with_capacity(names.len());
+        for callable in self.functions.values() {
+            let all = callable.iter().flat_map(|callable| self.calls(callable));
+            let own = all.filter(|(prefix, _)| prefix.is_none());
+            let places = own.filter_map(|(_, name)| Some((place(&name.text)?, name.span)));
+            let mut places: Vec<(usize, Span)> = places.collect();
+            places.sort_unstable();
+            places.dedup_by_key(|(place, _)| *place);
+            calls.push(places);
         }
-        let mut done: BTreeSet<&str> = BTreeSet::new();
-        let mut in_cycle: BTreeSet<&str> = BTreeSet::new();
-        for &start in callees.keys() {
-            // The functions on the way, each with how many of its calls have been followed.
-            let mut path: Vec<(&str, usize)> = vec![(start, 0)];
-            let mut on_path = BTreeSet::from([start]);
-            while let Some((name, n_followed)) = path.last_mut() {
-                let name = *name;
-                let next = callees.get(name).and_then(|calls| calls.get(*n_followed)).copied();
-                *n_followed += 1;
-                let Some(next) = next.filter(|_| !done.contains(name)) else {
-                    done.insert(name);
-                    on_path.remove(name);
-                    path.pop();
-                    continue;
-                };
-                if on_path.contains(next.text.as_str()) {
-                    let way: Vec<&str> = path.iter().map(|(name, _)| *name).collect();
-                    let from = way.iter().position(|name| *name == next.text).unwrap_or(0);
-                    in_cycle.extend(way.iter().skip(from));
-                    let message = cycle(way.iter().skip(from).copied(), "calls");
-                    complaints.error(Code::Cycle, next.span, message);
-                } else if !done.contains(next.text.as_str()) {
-                    on_path.insert(&next.text);
-                    path.push((&next.text, 0));
+        let mut in_cycle = vec![false; names.len()];
+        for circle in circles(&calls) {
+            let members: BTreeSet<usize> = circle.iter().copied().collect();
+            let (way, span) = way_round(&calls, &members);
+            let way = way.into_iter().filter_map(|ix| names.get(ix).copied());
+            complaints.error(Code::Cycle, span, cycle(way, "calls"));
+            for member in members {
+                if let Some(slot) = in_cycle.get_mut(member) {
+                    *slot = true;
                 }
             }
         }
-        for (name, callable) in &mut self.functions {
+        for (callable, in_cycle) in self.functions.values_mut().zip(in_cycle) {
             if let Some(callable) = callable {
-                callable.in_cycle = in_cycle.contains(name);
+                callable.in_cycle = in_cycle;
             }
         }
     }
@@ -212,6 +201,10 @@ impl<'a> Program<'a> {
             return;
         }
         let message = format!("there is no op called `{text}`");
+        if !complaints.suggests() {
+            complaints.error(Code::UnknownOp, name.span, message);
+            return;
+        }
         let own = self.function_names().map(str::to_owned);
         let known: Vec<String> = own.chain(spell::op_names().map(str::to_owned)).collect();
         let known = known.iter().map(String::as_str);
@@ -267,27 +260,121 @@ fn callable<'a>(function: &'a Function, complaints: &mut Complaints) -> Option<C
 }
 
 /// `a = …` twice: the fix renames the second, and what reads it below.
-fn second_definition(ast: &Ast, statement: &Statement, name: &Ident) -> Diagnostic {
-    let first = ast.definition(&name.text).map_or(Span::at(0), |first| first.span);
-    let to = another_name(ast, &name.text);
-    let is_function = matches!(statement.kind, StatementKind::Function(_));
-    let mut edits = vec![TextEdit::replace(name.span, to.clone())];
+fn second_definition(
+    ast: &Ast,
+    statement: &Statement,
+    name: &Ident,
+    names: &BTreeSet<&str>,
+    complaints: &Complaints,
+) -> Diagnostic {
+    let message = format!("`{}` is defined already; a name is defined once", name.text);
+    let diagnostic = Diagnostic::error(Code::DuplicateName, name.span, message);
     // In a very long text the search would cost more than it gives.
-    if !is_function && ast.exprs().len() < 20_000 {
+    let is_worth_it = complaints.suggests() && ast.exprs().len() < 20_000;
+    let free = (2..100).map(|n| format!("{}{n}", name.text)).find(|free| {
+        let free = free.as_str();
+        is_worth_it && !names.contains(free) && ast.definition(free).is_none()
+    });
+    let Some(free) = free else {
+        return diagnostic;
+    };
+    let mut edits = vec![TextEdit::replace(name.span, free.clone())];
+    if !matches!(statement.kind, StatementKind::Function(_)) {
         let definitions: BTreeSet<Span> =
             ast.statements().filter_map(|s| s.kind.defines()).map(|name| name.span).collect();
-        let later = edit::rename(ast, &name.text, &to);
+        let later = edit::rename(ast, &name.text, &free);
         edits.extend(later.into_iter().filter(|edit| {
             edit.span.start > statement.span.end && !definitions.contains(&edit.span)
         }));
     }
-    let line = if first.end <= name.span.start { "above" } else { "elsewhere" };
-    Diagnostic::error(
-        Code::DuplicateName,
-        name.span,
-        format!("`{}` is defined {line} already; a name is defined once", name.text),
-    )
-    .fix_all(format!("Rename to `{to}`"), edits)
+    diagnostic.fix_all(format!("Rename to `{free}`"), edits)
+}
+
+/// The sets of functions that call each other in a circle: Tarjan's strongly connected components,
+/// without recursion.
+fn circles(calls: &[Vec<(usize, Span)>]) -> Vec<Vec<usize>> {
+    const UNSEEN: usize = usize::MAX;
+    let at = |of: &[usize], ix: usize| of.get(ix).copied().unwrap_or(UNSEEN);
+    let put = |of: &mut [usize], ix: usize, value: usize| {
+        if let Some(slot) = of.get_mut(ix) {
+            *slot = value;
+        }
+    };
+    let callees = |ix: usize| calls.get(ix).map_or(&[][..], Vec::as_slice);
+    let mut order = vec![UNSEEN; calls.len()];
+    let mut low = vec![UNSEEN; calls.len()];
+    // Functions whose set is not known yet, and those on the way with the calls followed so far.
+    let (mut open, mut way): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+    let mut is_open = vec![false; calls.len()];
+    let mut found = Vec::new();
+    let mut n_seen = 0;
+    for start in 0..calls.len() {
+        if at(&order, start) == UNSEEN {
+            way.push((start, 0));
+        }
+        while let Some((ix, n_followed)) = way.pop() {
+            if n_followed == 0 {
+                put(&mut order, ix, n_seen);
+                put(&mut low, ix, n_seen);
+                n_seen += 1;
+                open.push(ix);
+                if let Some(slot) = is_open.get_mut(ix) {
+                    *slot = true;
+                }
+            } else if let Some((callee, _)) = callees(ix).get(n_followed - 1) {
+                // Back from the call that was followed last.
+                if is_open.get(*callee) == Some(&true) {
+                    let lower = at(&low, ix).min(at(&low, *callee));
+                    put(&mut low, ix, lower);
+                }
+            }
+            if let Some((callee, _)) = callees(ix).get(n_followed) {
+                way.push((ix, n_followed + 1));
+                if at(&order, *callee) == UNSEEN {
+                    way.push((*callee, 0));
+                }
+            } else if at(&low, ix) == at(&order, ix) {
+                let from = open.iter().rposition(|other| *other == ix).unwrap_or(0);
+                let set = open.split_off(from);
+                for member in &set {
+                    if let Some(slot) = is_open.get_mut(*member) {
+                        *slot = false;
+                    }
+                }
+                let calls_itself = callees(ix).iter().any(|(callee, _)| *callee == ix);
+                if set.len() > 1 || calls_itself {
+                    found.push(set);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A shortest way from the first of a circle's functions back to itself, and its last call.
+fn way_round(calls: &[Vec<(usize, Span)>], members: &BTreeSet<usize>) -> (Vec<usize>, Span) {
+    let Some(&start) = members.first() else {
+        return (Vec::new(), Span::at(0));
+    };
+    let mut from: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(ix) = queue.pop_front() {
+        for (callee, span) in calls.get(ix).map_or(&[][..], Vec::as_slice) {
+            if *callee == start {
+                let mut way = vec![ix];
+                while let Some(before) = way.last().and_then(|last| from.get(last)) {
+                    way.push(*before);
+                }
+                way.reverse();
+                return (way, *span);
+            }
+            if members.contains(callee) && !from.contains_key(callee) {
+                from.insert(*callee, ix);
+                queue.push_back(*callee);
+            }
+        }
+    }
+    (vec![start], Span::at(0))
 }
 
 /// `a needs b, which needs a`.

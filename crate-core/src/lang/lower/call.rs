@@ -91,7 +91,9 @@ impl<'a> Machine<'a> {
         let Some(op) = spell::op(prefix, &call.name.text) else {
             self.program.unknown_op(&call.name, &mut self.complaints);
             for (val, id) in positional {
-                self.no_value(running, &val, id);
+                if !matches!(val, Val::Text) {
+                    self.no_value(running, &val, id);
+                }
             }
             return Step::Made(Val::Poison);
         };

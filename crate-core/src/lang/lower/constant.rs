@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Complaints, ReadFile, Val, words};
+use super::{Complaints, ReadFile, Val};
 use crate::construct::Budget;
 use crate::graph::{Init, Params};
 use crate::lang::ast::{Argument, Ast, Axis, Call, ExprId, ExprKind, Ident, ShapeText};
 use crate::lang::lex::Infix;
+use crate::lang::parse::words;
 use crate::lang::suggest::nearest;
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
 use crate::ops::def::{Cx, Operand, ShapeCx, Sign, Storage};

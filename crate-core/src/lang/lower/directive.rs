@@ -1,5 +1,7 @@
 //! What the document asks for beside its graph: backward, checks, training, pinned positions.
 
+use std::collections::BTreeSet;
+
 use super::block::Program;
 use super::constant::ConstCx;
 use super::machine::{Imports, Machine, Output, given};
@@ -18,6 +20,8 @@ use crate::train::Optimizer;
 const LOSS: &str = "loss";
 
 struct Directives<'d, 'a> {
+    /// Names whose lines have no value.
+    valueless: BTreeSet<String>,
     program: &'d Program<'a>,
     budget: &'d Budget,
     files: ReadFile<'d>,
@@ -28,7 +32,8 @@ struct Directives<'d, 'a> {
 pub(super) fn read(program: &Program<'_>, budget: &Budget, files: ReadFile<'_>, out: &mut Output) {
     let mut has_backward = false;
     let mut has_train = false;
-    let mut directives = Directives { program, budget, files, out };
+    let valueless = out.lowered.valueless.iter().map(|name| name.text.clone()).collect();
+    let mut directives = Directives { valueless, program, budget, files, out };
     for statement in program.ast.statements() {
         let span = statement.span;
         match &statement.kind {
@@ -102,13 +107,14 @@ impl Directives<'_, '_> {
         let name = of.name();
         let found = self.out.lowered.names.get(name.as_str()).copied();
         let head = of.parts.first().map_or("", |part| part.text.as_str());
-        let is_valueless = self.out.lowered.valueless.iter().any(|line| line.text == head);
-        if found.is_some() || is_valueless {
+        if found.is_some() || self.valueless.contains(head) {
             return found;
         }
         let known = self.out.lowered.names.keys().map(|name| &**name);
         let message = format!("no node is called `{name}`");
         let mut diagnostic = Diagnostic::error(Code::UnknownName, of.span, message);
+        let suggests = self.out.complaints.suggests();
+        let known = suggests.then_some(known).into_iter().flatten();
         if let Some(meant) = nearest(&name, known) {
             let edit = TextEdit::replace(of.span, meant);
             diagnostic = diagnostic.fix(format!("Write `{meant}`"), edit);
@@ -202,7 +208,16 @@ impl Directives<'_, '_> {
         let number = |name: &str, default: f64| find(name).map_or(default, |s| s.value.value);
         let complaints = &mut self.out.complaints;
         let steps = count(find("steps"), Some(self.budget.steps), complaints);
-        let period = count(find("period"), None, complaints);
+        let period = count(find("period"), Some(self.budget.steps), complaints);
+        if let (Some(steps), Some(n), Some(setting)) = (steps, period, find("period"))
+            && steps.saturating_mul(n) > self.budget.steps
+        {
+            // Each micro-batch is an evaluation: steps times period of them are one run.
+            let reason = Reason::Budget { limit: Limit::Steps, max: self.budget.steps };
+            let message = reason.sentence("", "", None, &|_| String::new());
+            complaints.error(reason.code(), setting.value.span, message);
+            return;
+        }
         let clip = find("clip").map(|setting| setting.value.value);
         if let Some(setting) = find("clip").filter(|setting| setting.value.value <= 0.0) {
             let message = "the largest gradient norm is above 0";

@@ -97,7 +97,7 @@ pub(super) enum Step<'a> {
 pub(super) struct Imports<'a> {
     pub(super) graph: &'a Graph,
     pub(super) names: &'a BTreeMap<Arc<str>, NodeId>,
-    /// The document's node behind each leaf of the formula.
+    /// The formula's leaf for each node of the document that it reads.
     made: BTreeMap<NodeId, NodeId>,
 }
 
@@ -197,7 +197,8 @@ impl<'a> Machine<'a> {
         self.tasks.push(Task::Expr(running));
         self.go();
         let made = self.imports.map(|imports| imports.made).unwrap_or_default();
-        (self.result, self.graph, made.into_iter().collect(), self.complaints)
+        let inputs = made.into_iter().map(|(node, leaf)| (leaf, node)).collect();
+        (self.result, self.graph, inputs, self.complaints)
     }
 
     pub(super) fn finish(self) -> Output {
@@ -532,7 +533,9 @@ impl<'a> Machine<'a> {
             Some(State::New) => Step::Needs(ix),
             Some(State::Done(val)) => Step::Made(self.current(val)),
             Some(State::Doing) | None => {
-                let message = self.way_back(running.activation, ix);
+                let is_full = self.complaints.is_full();
+                let message =
+                    if is_full { String::new() } else { self.way_back(running.activation, ix) };
                 self.complaints.error(Code::Cycle, span, message);
                 Step::Made(Val::Poison)
             }
@@ -577,7 +580,7 @@ impl<'a> Machine<'a> {
             let is_known = self.program.document.by_name.contains_key(name);
             return if is_known { Val::Poison } else { Val::Word };
         };
-        if let Some((&leaf, _)) = imports.made.iter().find(|(_, of)| **of == node) {
+        if let Some(&leaf) = imports.made.get(&node) {
             return Val::Node(leaf);
         }
         let of = imports.graph.node(node);
@@ -591,7 +594,7 @@ impl<'a> Machine<'a> {
             return Val::Poison;
         };
         if let Some(imports) = &mut self.imports {
-            imports.made.insert(leaf, node);
+            imports.made.insert(node, leaf);
         }
         Val::Node(leaf)
     }

@@ -332,7 +332,7 @@ fn every_mistake_is_named_once_with_what_to_do() {
         ),
         (
             "x = 1\nx = x + 1\ny = x",
-            "duplicate-name at `x`: `x` is defined above already; a name is defined once\nRename to `x2` -> \"x = 1\\nx2 = x + 1\\ny = x2\"",
+            "duplicate-name at `x`: `x` is defined already; a name is defined once\nRename to `x2` -> \"x = 1\\nx2 = x + 1\\ny = x2\"",
         ),
         ("y = z\nz = y", "cycle at `y`: `y` needs `z`, which needs `y`"),
         ("y = y + 1", "cycle at `y`: `y` needs itself"),
