@@ -4,11 +4,18 @@
 //! It evaluates no tensor, reads no file itself, and names no op: rows, signs and aliases come from
 //! the op table.
 
+mod apply;
+mod attribute;
 mod block;
 mod call;
+mod complaint;
 mod constant;
 mod directive;
+mod generator;
+mod leaf;
 mod machine;
+mod names;
+mod part;
 #[cfg(test)]
 mod tests;
 
@@ -16,16 +23,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ast::{Ast, Ident, StatementKind};
-use super::edit;
 use super::source_map::SourceMap;
-use super::suggest::nearest;
-use super::{Code, Diagnostic, Span, TextEdit};
+use super::{Code, Diagnostic, Span};
 use crate::autodiff::Given;
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
 use crate::rules::RuleSet;
 use crate::train::Optimizer;
 
+use self::complaint::Complaints;
 use self::machine::Machine;
 
 /// A file that `load("file")` names.
@@ -190,65 +196,6 @@ fn rules(ast: &Ast, complaints: &mut Complaints) -> RuleSet {
     named.unwrap_or_default()
 }
 
-/// What is wrong, each place and pattern once: a body that is called twice has its mistakes once.
-#[derive(Default)]
-struct Complaints {
-    all: BTreeMap<(Span, Code), Diagnostic>,
-}
-
-impl Complaints {
-    /// After so many the rest is not listed.
-    const MAX: usize = 1000;
-
-    fn add(&mut self, diagnostic: Diagnostic) {
-        if !self.is_full() {
-            self.all.entry((diagnostic.span, diagnostic.code)).or_insert(diagnostic);
-        }
-    }
-
-    /// Whether a search for the nearest name is still worth its time.
-    fn suggests(&self) -> bool {
-        self.all.len() < 50
-    }
-
-    fn is_full(&self) -> bool {
-        self.all.len() >= Self::MAX
-    }
-
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.add(Diagnostic::error(code, span, message));
-    }
-
-    /// A name that nobody knows, with the nearest one that somebody does.
-    fn unknown<'a>(
-        &mut self,
-        code: Code,
-        name: &Ident,
-        message: String,
-        known: impl IntoIterator<Item = &'a str>,
-    ) {
-        let diagnostic = Diagnostic::error(code, name.span, message);
-        let known = self.suggests().then_some(known).into_iter().flatten();
-        self.add(match nearest(&name.text, known) {
-            Some(meant) => {
-                diagnostic.fix(format!("Write `{meant}`"), TextEdit::replace(name.span, meant))
-            }
-            None => diagnostic,
-        });
-    }
-
-    /// A second line of a kind that a document has once.
-    fn second_line(&mut self, word: &str, span: Span) {
-        let message = format!("a document has one `{word}` line; remove this one");
-        let diagnostic = Diagnostic::error(Code::DuplicateName, span, message);
-        self.add(diagnostic.fix("Remove it", TextEdit::replace(span, "")));
-    }
-
-    fn finish(self) -> Vec<Diagnostic> {
-        self.all.into_values().collect()
-    }
-}
-
 /// A value that an expression has while lines are made.
 #[derive(Clone, Debug)]
 enum Val {
@@ -268,9 +215,4 @@ enum Val {
     Text,
     /// None, because of a mistake that has been reported.
     Poison,
-}
-
-/// The edit that puts a document under other rules.
-fn use_rules(ast: &Ast, text: &str, rules: RuleSet) -> TextEdit {
-    edit::set_rules(text, ast, rules.name())
 }

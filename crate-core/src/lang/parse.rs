@@ -2,7 +2,10 @@
 //!
 //! It resolves no name: whether one is defined, and twice, is lowering's to say.
 
+mod comments;
 mod expr;
+mod function;
+mod mistake;
 mod segments;
 mod statement;
 pub mod words;
@@ -13,8 +16,7 @@ pub use expr::MAX_DEPTH;
 
 use self::segments::{Segment, Stop};
 use super::ast::{
-    Ast, Comment, Function, Hole, Ident, LeafRole, Line as DocumentLine, LineKind, Statement,
-    StatementKind,
+    Ast, Comment, Hole, Ident, Line as DocumentLine, LineKind, Statement, StatementKind,
 };
 use super::lex::{Bracket, Lexed, Token, TokenKind, lex};
 use super::{Code, Diagnostic, Span, TextEdit};
@@ -300,121 +302,6 @@ impl<'a> Cx<'a> {
         );
     }
 
-    /// A `fn`, the comments inside its header, and where it ends.
-    ///
-    /// One mistake in it makes all of it a hole: without all its lines it has no value.
-    fn function(
-        &mut self,
-        head: Segment,
-        body: &[Segment],
-        closed: bool,
-    ) -> (StatementKind, Vec<Comment>, Segment) {
-        let n_exprs = self.ast.n_exprs();
-        let header = self.line(head).header();
-        let last = body.last().unwrap_or(&head);
-        let stop = if body.is_empty() { head.stop } else { last.stop };
-        let whole = Segment { first: head.first, end: last.end, stop };
-        let inside = self.take_comments(self.token(head.end.saturating_sub(1)).start);
-        let read = header.and_then(|(name, formals)| {
-            let (open_comment, body) = self.body(head, body, closed)?;
-            Ok(Function { name, formals, open_comment, body })
-        });
-        if let Ok(function) = read {
-            return (StatementKind::Function(function), inside, whole);
-        }
-        self.ast.truncate(n_exprs);
-        let hole = self.hole(whole, !closed || head.stop != Stop::OpenBrace);
-        (StatementKind::Hole(hole), Vec::new(), whole)
-    }
-
-    /// How many segments the body of a `fn` has with its `}`, and whether that is there. Without one
-    /// the `fn` ends after its `return`, or before a statement that no body has.
-    fn extent(&self, head: Segment, rest: &[Segment]) -> (usize, bool) {
-        if head.stop != Stop::OpenBrace {
-            return (0, true);
-        }
-        let mut after_return = None;
-        for (ix, segment) in rest.iter().enumerate() {
-            if segment.stop == Stop::CloseBrace {
-                return (ix + 1, true);
-            }
-            match self.word(segment.first) {
-                "return" if after_return.is_none() => after_return = Some(ix + 1),
-                "rules" | "accumulator" | "fn" | "backward" | "check" | "train" | "layout" => {
-                    return (after_return.unwrap_or(ix), false);
-                }
-                _ => {}
-            }
-        }
-        (after_return.unwrap_or(rest.len()), false)
-    }
-
-    /// The lines between the braces.
-    fn body(
-        &mut self,
-        head: Segment,
-        body: &[Segment],
-        closed: bool,
-    ) -> Read<(Option<Comment>, Vec<DocumentLine>)> {
-        let opened = self.token(head.end.saturating_sub(1));
-        let open_comment = self.comment_after(opened, head.end);
-        let mut lines = Lines::default();
-        let mut returned = false;
-        let mut readable = true;
-        let statements = if closed { body.len().saturating_sub(1) } else { body.len() };
-        for &segment in body.get(..statements).unwrap_or(&[]) {
-            let first = self.token(segment.first);
-            self.comments_before(&mut lines, first.start);
-            let n_exprs = self.ast.n_exprs();
-            let kind = self.line(segment).statement();
-            let inside = self.take_comments(self.span(segment).end);
-            let complaint = match &kind {
-                Ok(_) if returned => Some("`return` is the last line of a fn; move this up"),
-                Ok(StatementKind::Leaf(leaf)) if leaf.role == LeafRole::Param => {
-                    Some("a fn has no param of its own; pass it as an argument")
-                }
-                Err(Unread)
-                | Ok(
-                    StatementKind::Assign { .. }
-                    | StatementKind::Leaf(_)
-                    | StatementKind::Return(_),
-                ) => None,
-                Ok(_) => Some("this cannot stand in a fn; move it out"),
-            };
-            if let Some(complaint) = complaint {
-                self.report(Diagnostic::error(Code::Syntax, first, complaint));
-            }
-            readable &= complaint.is_none() && kind.is_ok();
-            returned |= matches!(kind, Ok(StatementKind::Return(_)))
-                || self.word(segment.first) == "return";
-            if let Ok(kind) = kind {
-                self.add(&mut lines, segment, kind, inside, n_exprs);
-            }
-        }
-        let last = body.last().unwrap_or(&head);
-        let end = self.token(last.end.saturating_sub(1));
-        if !closed {
-            self.report(
-                Diagnostic::error(Code::Syntax, self.token(head.first), "this fn has no `}`")
-                    .fix("Add `}`", TextEdit::insert(end.end, "\n}")),
-            );
-        } else if !returned {
-            let name = lines.lines.iter().rev().find_map(|line| {
-                line.statement().and_then(|statement| statement.kind.defines()).cloned()
-            });
-            let missing = Diagnostic::error(Code::Syntax, end, "a fn ends with `return`");
-            self.report(match name {
-                Some(name) => missing.fix(
-                    format!("Return `{}`", name.text),
-                    TextEdit::insert(end.start, format!("\nreturn {}\n", name.text)),
-                ),
-                None => missing,
-            });
-        }
-        self.comments_before(&mut lines, end.start);
-        if readable && closed && returned { Ok((open_comment, lines.lines)) } else { Err(Unread) }
-    }
-
     /// Adds a statement; the comments before it have been placed, `inside` are those inside it.
     fn add(
         &mut self,
@@ -439,67 +326,5 @@ impl<'a> Cx<'a> {
         lines.last = Some(self.lexed.line_of(end.end));
         let kind = LineKind::Statement(Statement { kind, span });
         lines.lines.push(DocumentLine { blank_before, kind, inner, trailing });
-    }
-
-    /// Places the comments before a byte.
-    fn comments_before(&mut self, lines: &mut Lines, place: u32) {
-        for comment in self.take_comments(place) {
-            let line = self.lexed.line_of(comment.span.start);
-            let blank_before = lines.is_apart(line);
-            lines.comment(comment, blank_before);
-            lines.last = Some(line);
-        }
-    }
-
-    /// The comments before a byte that have no place yet.
-    fn take_comments(&mut self, place: u32) -> Vec<Comment> {
-        let rest = self.lexed.comments.get(self.n_comments..).unwrap_or(&[]);
-        let n_taken = rest.partition_point(|comment| comment.span.start < place);
-        self.n_comments += n_taken;
-        rest.get(..n_taken).unwrap_or(&[]).to_vec()
-    }
-
-    /// The comment behind a statement on its line, where no token stands between.
-    fn comment_after(&mut self, span: Span, next: usize) -> Option<Comment> {
-        let comment = self.lexed.comments.get(self.n_comments)?;
-        let tokens = self.lexed.tokens.get(next..).unwrap_or(&[]);
-        let token = tokens.iter().find(|token| token.kind != TokenKind::Semicolon);
-        let is_next = token.is_none_or(|token| token.span.start > comment.span.start);
-        if is_next && self.same_line(span.end, comment.span.start) {
-            self.n_comments += 1;
-            return Some(comment.clone());
-        }
-        None
-    }
-
-    /// Comments inside a statement: those in a list or a call, which the formatter can break, and
-    /// those elsewhere, which move above the statement.
-    fn split_inside(&self, inside: Vec<Comment>, n_exprs: usize) -> (Vec<Comment>, Vec<Comment>) {
-        if inside.is_empty() {
-            return (inside, Vec::new());
-        }
-        let exprs = self.ast.exprs().skip(n_exprs);
-        let mut groups: Vec<Span> = exprs.filter_map(|(_, expr)| expr.group()).collect();
-        groups.sort_unstable();
-        let mut groups = groups.into_iter().peekable();
-        let mut reach = 0;
-        inside.into_iter().partition(|comment| {
-            while let Some(group) = groups.next_if(|group| group.start < comment.span.start) {
-                reach = reach.max(group.end);
-            }
-            comment.span.start < reach
-        })
-    }
-}
-
-impl Lines {
-    /// Whether an empty line stands before this line of the text.
-    fn is_apart(&self, line: usize) -> bool {
-        self.last.is_some_and(|last| line > last + 1)
-    }
-
-    fn comment(&mut self, comment: Comment, blank_before: bool) {
-        let kind = LineKind::Comment(Comment { own_line: true, ..comment });
-        self.lines.push(DocumentLine { blank_before, kind, inner: Vec::new(), trailing: None });
     }
 }

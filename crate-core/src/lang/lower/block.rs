@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Complaints;
-use super::constant::is_generator;
+use super::generator::is_generator;
 use crate::lang::ast::{
     Ast, ExprId, ExprKind, Function, Ident, Leaf, Line, Statement, StatementKind,
 };

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::block::Program;
 use super::constant::ConstCx;
-use super::machine::{Imports, Machine, Output, given};
+use super::leaf::given;
+use super::machine::{Imports, Machine, Output};
 use super::{Backward, CheckKind, CheckLine, Complaints, Formula, Pin, ReadFile, TrainLine, Val};
 use crate::construct::{self, Budget};
 use crate::graph::{Flags, Init, NodeId};
