@@ -47,6 +47,31 @@ impl<T: Lane> Values<T> {
         }
     }
 
+    /// The same into the buffers that the leaf has already: after the first time nothing is allocated.
+    pub fn refill(&mut self, leaf: NodeId, values: &[T]) {
+        let ix = leaf.index();
+        match (self.given.get_mut(ix), self.slots.get_mut(ix)) {
+            (Some(Some(given)), Some(Slot::Real(slot))) => {
+                for buffer in [given, slot] {
+                    buffer.clear();
+                    buffer.extend_from_slice(values);
+                }
+            }
+            _ => self.give(leaf, values.to_vec()),
+        }
+    }
+
+    /// Elements of every buffer, by capacity.
+    pub fn n_held(&self) -> usize {
+        let slots = self.slots.iter().map(|slot| match slot {
+            Slot::Empty => 0,
+            Slot::Real(v) => v.capacity(),
+            Slot::Whole(v) => v.capacity(),
+        });
+        let given = self.given.iter().flatten().map(Vec::capacity);
+        slots.sum::<usize>() + given.sum::<usize>()
+    }
+
     /// Changes one element of what a leaf was given.
     pub fn give_element(&mut self, leaf: NodeId, element: usize, value: T) {
         if let Some(x) = self

@@ -10,11 +10,13 @@ mod findings;
 mod jobs;
 pub mod json;
 mod log;
+mod saved;
 mod ticks;
 mod words;
 
 pub use build::{Analysis, analyse};
 pub use jobs::{Checking, Training};
+pub use saved::{TrainSaved, TrainSavedLeaf};
 
 /// A byte range of the text.
 pub type SpanRow = (u32, u32);
@@ -436,10 +438,22 @@ pub struct TrainReport {
     pub state: String,
     /// Why it is `error`; empty otherwise.
     pub reason: String,
+    /// The node that an `error` is about.
+    pub node: Option<u32>,
+    /// Its name; empty where there is none.
+    pub name: String,
+    /// The table's name of its op; empty for a leaf.
+    pub op: String,
+    /// The source that an `error` is about, from 0.
+    pub src: Option<u8>,
     /// `sgd` or `adamw`.
     pub method: String,
     /// The learning rate.
     pub lr: f64,
+    /// Steps taken.
+    pub done: u64,
+    /// Steps asked for.
+    pub steps: u64,
     /// The loss before each step and after the last.
     pub losses: Vec<f64>,
     /// The first step.

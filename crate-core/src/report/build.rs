@@ -30,6 +30,8 @@ pub struct Analysis {
     pub values: Values<f32>,
     /// Every finding of the build, in the order of the report.
     pub findings: Vec<Finding>,
+    /// What may be allocated.
+    pub(super) budget: Budget,
 }
 
 impl Analysis {
@@ -76,7 +78,7 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     }
     findings.extend(value_hazards(lowered.rules, &trace, &values));
     let report = report(text, &parsed, &lowered, &trace, &values, &findings);
-    Analysis { report, parsed, lowered, trace, values, findings }
+    Analysis { report, parsed, lowered, trace, values, findings, budget: *budget }
 }
 
 fn has_errors(parsed: &Parsed, lowered: &Lowered) -> bool {

@@ -2,13 +2,14 @@
 
 use super::json::Moved;
 use super::{
-    AdjointRow, Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainStep,
-    Verdict,
+    AdjointRow, Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainSaved,
+    TrainStep, Verdict,
 };
 use crate::check::{self, Entry, Finite, TOLERANCE, relative_error, ulps_f32, ulps_f64};
 use crate::graph::NodeId;
 use crate::lang::lower::CheckKind;
-use crate::train::{Optimizer, Trainer};
+use crate::refusal::Finding;
+use crate::train::{Model, Optimizer, Plan, Refused, State, Trainer, Trouble};
 
 /// What a closed form says of a leaf's gradient.
 type Closed = Vec<(NodeId, Vec<f64>)>;
@@ -55,18 +56,56 @@ impl Analysis {
         }
     }
 
-    /// The training the text asks for; `None` where it asks for none or no gradient was built.
+    /// The training the text asks for; `None` where it asks for none, or a line that it needs cannot be read. Where
+    /// the build was refused it is a run that has ended in that error.
     pub fn training(&self) -> Option<Training<'_>> {
-        let loss = self.ready()?;
         let line = self.lowered.train.as_ref()?;
-        let trainer = Trainer::new(&self.trace, loss, line.optimizer);
+        let refusal = match self.findings.first() {
+            Some(Finding::Refusal(refusal)) if self.trace.refusal().is_some() => Some(refusal),
+            _ => None,
+        };
+        let plan = Plan {
+            optimizer: line.optimizer,
+            steps: line.steps,
+            period: line.period,
+            clip: line.clip,
+        };
+        let trainer = match (refusal, self.lowered.loss) {
+            (Some(refusal), _) => {
+                let stop = self.report.findings.iter().find(|f| f.stops);
+                let (name, message) =
+                    stop.map(|f| (f.name.clone(), f.message.clone())).unwrap_or_default();
+                let refused = Refused { refusal: refusal.clone(), name, message };
+                Trainer::refused(&refused, plan)
+            }
+            (None, Some(loss)) => {
+                Trainer::new(self.model(loss), plan, self.lowered.rules, self.budget)
+            }
+            (None, None) => return None,
+        };
         let report = TrainReport {
-            state: "running".to_owned(),
             method: line.optimizer.name().to_owned(),
             lr: line.optimizer.lr(),
+            steps: line.steps,
             ..TrainReport::default()
         };
-        Some(Training { analysis: self, trainer, steps: line.steps, report })
+        let mut out = Training { analysis: self, trainer, report };
+        out.note();
+        Some(out)
+    }
+
+    /// The document's graph as something to train.
+    fn model(&self, loss: NodeId) -> Model {
+        Model {
+            cotangent: self.lowered.backward.as_ref().and_then(|b| b.with.clone()),
+            accumulators: self
+                .lowered
+                .accumulators
+                .iter()
+                .map(|(id, given, _)| (*id, given.clone()))
+                .collect(),
+            ..Model::own(&self.lowered.graph, loss)
+        }
     }
 
     /// The loss, where its gradients stand.
@@ -165,8 +204,7 @@ impl Checking<'_> {
 /// A training run on its way, a step at a time.
 pub struct Training<'a> {
     analysis: &'a Analysis,
-    trainer: Trainer<'a>,
-    steps: u64,
+    trainer: Trainer,
     /// What is known so far.
     pub report: TrainReport,
 }
@@ -174,45 +212,72 @@ pub struct Training<'a> {
 impl Training<'_> {
     /// How many steps the text asks for.
     pub const fn steps(&self) -> u64 {
-        self.steps
+        self.report.steps
     }
 
     /// The leaves as the last step left them, with the loss before it.
     pub fn moved(&self) -> Option<Moved> {
         let graph = &self.analysis.trace.graph;
         let named = |id: NodeId| graph.node(id).name.as_deref().unwrap_or_default().to_owned();
-        let leaves = self.trainer.leaves.iter().map(|m| (named(m.leaf), m.now.clone())).collect();
+        let leaves = self.trainer.leaves().map(|(id, p)| (named(id), p.now.clone())).collect();
         Some(Moved { loss: self.report.losses.last().copied()?, leaves })
     }
 
-    /// Takes one step. False when the run has ended.
+    /// Takes one step. False when the run has ended; it has measured once more then.
     pub fn advance(&mut self) -> bool {
-        if self.trainer.step >= self.steps {
-            if self.report.state == "running" {
-                self.report.losses.push(self.trainer.evaluate());
-                "done".clone_into(&mut self.report.state);
+        let measures = self.trainer.status().step >= self.trainer.status().steps;
+        let stepped = self.trainer.step();
+        let loss = self.trainer.status().loss;
+        if stepped {
+            self.report.losses.push(loss);
+            let step = self.step_row(loss);
+            if self.report.first.is_none() {
+                self.report.first = Some(step.clone());
             }
-            return false;
+            self.report.last = Some(step);
+        } else if measures && self.report.state != "done" && *self.trainer.state() == State::Done {
+            self.report.losses.push(loss);
         }
-        match self.trainer.advance() {
-            Ok(loss) => {
-                self.report.losses.push(loss);
-                let step = self.step_row(loss);
-                if self.report.first.is_none() {
-                    self.report.first = Some(step.clone());
+        self.note();
+        stepped
+    }
+
+    /// Stops the run; what it has done so far stays.
+    pub fn cancel(&mut self) {
+        self.trainer.cancel();
+        self.note();
+    }
+
+    /// Everything that is needed to go on later.
+    pub fn save(&self) -> TrainSaved {
+        TrainSaved::from(self.trainer.save())
+    }
+
+    /// Goes on from a saved run of the same text. False, and nothing has changed, where it is of another.
+    pub fn resume(&mut self, saved: &TrainSaved) -> bool {
+        let fits = self.trainer.resume(&saved.into());
+        self.note();
+        fits
+    }
+
+    /// Writes the run's state into the report.
+    fn note(&mut self) {
+        let (state, status) = (self.trainer.state(), self.trainer.status());
+        let word = if *state == State::Idle { &State::Running } else { state }.name();
+        word.clone_into(&mut self.report.state);
+        self.report.done = status.step;
+        if let State::Error(failure) = state {
+            let row = failure.node.and_then(|n| self.analysis.report.nodes.get(n.index()));
+            self.report.node = failure.node.filter(|_| row.is_some()).map(|n| n.index() as u32);
+            self.report.name = row.map_or_else(|| failure.name.clone(), |r| r.name.clone());
+            self.report.op = failure.op.map_or("", |op| op.def().name).to_owned();
+            self.report.src = failure.src.map(|s| s as u8);
+            self.report.reason = match failure.trouble {
+                Trouble::NotFinite => {
+                    format!("A value that is not finite begins at {}.", self.report.name)
                 }
-                self.report.last = Some(step);
-                true
-            }
-            Err(diverged) => {
-                let at = self.analysis.report.nodes.get(diverged.at.index());
-                self.report.state = "error".to_owned();
-                self.report.reason = format!(
-                    "A value that is not finite begins at {}.",
-                    at.map_or("", |n| n.name.as_str())
-                );
-                false
-            }
+                Trouble::Refused(_) | Trouble::Setting(_) => failure.reason.clone(),
+            };
         }
     }
 
@@ -224,14 +289,16 @@ impl Training<'_> {
             Some(Optimizer::Sgd { lr, momentum: 0.0, wd }) => (lr, wd, true),
             _ => (0.0, 0.0, false),
         };
+        // A closed form is of one evaluation's gradient, unclipped.
+        let line = self.analysis.lowered.train.as_ref();
+        let plain = plain && line.is_some_and(|t| t.period == 1 && t.clip.is_none());
         let leaves = self
             .trainer
-            .leaves
-            .iter()
-            .map(|m| {
+            .leaves()
+            .map(|(leaf, m)| {
                 let wide =
                     |v: &[f32]| v.iter().take(PREVIEW).map(|x| f64::from(*x)).collect::<Vec<f64>>();
-                let form = closed.iter().find(|(leaf, _)| *leaf == m.leaf).filter(|_| plain);
+                let form = closed.iter().find(|(of, _)| *of == leaf).filter(|_| plain);
                 let target: Vec<f64> = form.map_or_else(Vec::new, |(_, g)| {
                     let moved = |w: f64, g: f64| f64::from((w * (1.0 - lr * wd) - lr * g) as f32);
                     m.before
@@ -243,8 +310,8 @@ impl Training<'_> {
                 });
                 let after = wide(&m.now);
                 TrainLeaf {
-                    name: graph.node(m.leaf).name.as_deref().unwrap_or_default().to_owned(),
-                    shape: graph.node(m.leaf).ty.shape.dims().to_vec(),
+                    name: graph.node(leaf).name.as_deref().unwrap_or_default().to_owned(),
+                    shape: graph.node(leaf).ty.shape.dims().to_vec(),
                     before: wide(&m.before),
                     grad: wide(&m.grad),
                     ulp: target.iter().zip(&after).map(|(t, a)| ulps_f32(*t, *a)).collect(),
@@ -253,6 +320,6 @@ impl Training<'_> {
                 }
             })
             .collect();
-        TrainStep { step: self.trainer.step as u32, loss, leaves }
+        TrainStep { step: self.trainer.status().step as u32, loss, leaves }
     }
 }

@@ -304,5 +304,16 @@ fn train_object(report: &TrainReport, steps: &[Moved]) -> String {
             .collect();
         object(vec![("loss".to_owned(), number(loss)), ("leaves".to_owned(), object(leaves))])
     });
-    object(vec![("state".to_owned(), string(&report.state)), ("steps".to_owned(), rows)])
+    let mut entries = vec![("state".to_owned(), string(&report.state))];
+    if report.state == "error" {
+        let some = |text: &str| if text.is_empty() { "null".to_owned() } else { string(text) };
+        entries.extend([
+            ("node".to_owned(), some(&report.name)),
+            ("op".to_owned(), some(&report.op)),
+            ("src".to_owned(), report.src.map_or_else(|| "null".to_owned(), |s| s.to_string())),
+            ("reason".to_owned(), string(&report.reason)),
+        ]);
+    }
+    entries.push(("steps".to_owned(), rows));
+    object(entries)
 }
