@@ -1,13 +1,16 @@
 //! Checks gradients against what is computed elsewhere: finite differences in f64, and a closed form.
 //! Deliberately absent: any use of the backward graph to check itself, and tolerances that grow with the error.
 
+use std::ops::Range;
+
 use crate::dual::Dual;
 use crate::forward::Values;
 use crate::graph::{Graph, Init, NodeId};
 use crate::kernels;
 use crate::math;
+use crate::ops::STOP;
 use crate::tensor::TensorType;
-use crate::trace::Trace;
+use crate::trace::{Event, Trace};
 
 /// Relative tolerance of a verdict: the square of the cube root of the machine epsilon is 4e-11, and a central
 /// difference loses at most four more digits to curvature before its step is shrunk.
@@ -57,8 +60,9 @@ pub struct Entry {
 /// can show progress, go on later, or stop.
 pub struct Finite<'a> {
     trace: &'a Trace,
-    loss: NodeId,
-    cotangent: Vec<f64>,
+    starts: Vec<Start>,
+    /// The forward nodes that move: what stops a gradient keeps its value.
+    moving: Vec<Range<usize>>,
     values: Values<f64>,
     /// Trainable leaves with their values and gradients.
     leaves: Vec<(NodeId, Vec<f64>, Vec<f64>)>,
@@ -84,14 +88,24 @@ impl<'a> Finite<'a> {
                 leaves.push((id, own, grad));
             }
         }
-        let seed = grads.get(loss.index()).copied().flatten();
-        let cotangent = seed.map(|g| values.read_f64(graph, g)).unwrap_or_default();
+        let starts = starts(trace, &values);
         let mut values = Values::new();
         for (id, own, _) in &leaves {
             values.give(*id, own.clone());
         }
+        values.eval(graph, 0..loss.index() + 1);
+        let stopped = graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(STOP));
+        let ends = stopped.map(|(id, _)| id.index()).chain([loss.index() + 1]);
+        let mut from = 0;
+        let moving = ends
+            .map(|end| {
+                let range = from..end;
+                from = end + 1;
+                range
+            })
+            .collect();
         let left = leaves.iter().map(|(_, own, _)| own.len() as u64).sum::<u64>().min(MAX_ENTRIES);
-        Self { trace, loss, cotangent, values, leaves, at: (0, 0), left }
+        Self { trace, starts, moving, values, leaves, at: (0, 0), left }
     }
 
     /// How many entries are still to come.
@@ -99,16 +113,15 @@ impl<'a> Finite<'a> {
         self.left
     }
 
-    /// The number that is differentiated: the loss against its cotangent.
+    /// The number that is differentiated: every node that a gradient starts at, against what it starts with.
     fn objective(&mut self) -> f64 {
         let graph = &self.trace.graph;
-        self.values.eval(graph, 0..self.loss.index() + 1);
-        let loss = self.values.read_f64(graph, self.loss);
-        if self.cotangent.len() == 1 {
-            return loss.first().copied().unwrap_or(0.0)
-                * self.cotangent.first().copied().unwrap_or(1.0);
+        for range in &self.moving {
+            self.values.eval(graph, range.clone());
         }
-        kernels::dot(&loss, &self.cotangent)
+        let part =
+            |s: &Start| kernels::dot(&self.values.read_f64(graph, s.node), &s.cotangent);
+        self.starts.iter().map(part).sum()
     }
 
     fn entry(&mut self, leaf: NodeId, flat: usize, x: f64, autodiff: f64) -> Entry {
@@ -198,8 +211,7 @@ pub fn adjoint(trace: &Trace, loss: NodeId) -> Vec<Adjoint> {
     let mut values = Values::<f64>::new();
     values.eval(graph, 0..graph.len());
     let grads = trace.grads();
-    let Some(seed) = grads.get(loss.index()).copied().flatten() else { return Vec::new() };
-    let cotangent = values.read_f64(graph, seed);
+    let starts = starts(trace, &values);
     let mut out = Vec::new();
     for (leaf, node) in
         graph.prefix(trace.n_forward).filter(|(_, n)| n.flags.param && n.ty.dtype.is_float())
@@ -211,8 +223,10 @@ pub fn adjoint(trace: &Trace, loss: NodeId) -> Vec<Adjoint> {
         let mut duals = Values::<Dual>::new();
         duals.give(leaf, own.iter().zip(&v).map(|(x, d)| Dual::new(*x, *d)).collect());
         duals.eval(graph, 0..loss.index() + 1);
-        let slopes = duals.packed(graph, loss);
-        let forward: f64 = slopes.iter().zip(&cotangent).map(|(d, u)| d.du * u).sum();
+        let slope = |s: &Start| -> f64 {
+            duals.packed(graph, s.node).iter().zip(&s.cotangent).map(|(d, u)| d.du * u).sum()
+        };
+        let forward: f64 = starts.iter().map(slope).sum();
         let grad = grads.get(leaf.index()).copied().flatten().map(|g| values.read_f64(graph, g));
         let terms: Vec<f64> = grad.unwrap_or_default().iter().zip(&v).map(|(g, d)| g * d).collect();
         let backward: f64 = terms.iter().sum();
@@ -226,6 +240,22 @@ pub fn adjoint(trace: &Trace, loss: NodeId) -> Vec<Adjoint> {
         });
     }
     out
+}
+
+/// A node at which gradients start, and with what: the loss, and every node with an accumulator.
+struct Start {
+    node: NodeId,
+    cotangent: Vec<f64>,
+}
+
+fn starts(trace: &Trace, values: &Values<f64>) -> Vec<Start> {
+    let start = |event: &Event| match *event {
+        Event::Supplied { node, grad } | Event::Seeded { node, grad } => {
+            Some(Start { node, cotangent: values.read_f64(&trace.graph, grad) })
+        }
+        _ => None,
+    };
+    trace.events.iter().filter_map(start).collect()
 }
 
 /// A leaf's own values in f64, as its storage rounds them.

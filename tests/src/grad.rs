@@ -1,10 +1,12 @@
 //! Gradients twice: as the engine built them, and by finite differences of its forward values alone.
 
+use foldback::autodiff::Given;
 use foldback::forward::Values;
 use foldback::graph::NodeId;
 use foldback::ops::def::Lane;
 use foldback::report::Analysis;
 use foldback::tensor::Shape;
+use foldback::trace::Event;
 
 /// A trainable leaf and numbers of its shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +70,7 @@ pub fn gradients<T: Lane>(analysis: &Analysis) -> Vec<Of> {
 }
 
 /// The same by differences: four points, f64, the loss against its cotangent. Shares nothing with the backward
-/// graph, nor with the engine's own check.
+/// graph, nor with the engine's own check. What stops a gradient keeps the value it has at the point.
 ///
 /// # Panics
 /// If the text has no loss.
@@ -76,21 +78,29 @@ pub fn differences(analysis: &Analysis) -> Vec<Of> {
     const H: f64 = 1.0 / 1024.0;
     let graph = &analysis.trace.graph;
     let loss = analysis.lowered.loss.expect("a loss");
-    let n = graph.node(loss).ty.shape.n_elements() as usize;
-    let cotangent: Vec<f64> = match cotangent(analysis) {
-        Some(given) => given,
-        None => vec![1.0; n],
-    };
+    let starts = starts(analysis, loss);
     let mut out = leaves(analysis);
     let mut values = Values::<f64>::new();
     for of in &out {
         values.give(of.id, of.values.clone());
     }
+    values.eval(graph, 0..loss.index() + 1);
+    let stopped = graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(foldback::ops::STOP));
+    let mut moves = Vec::new();
+    let mut from = 0;
+    for end in stopped.map(|(id, _)| id.index()).chain([loss.index() + 1]) {
+        moves.push(from..end);
+        from = end + 1;
+    }
     let mut objective = |leaf: NodeId, at: usize, x: f64| {
         values.give_element(leaf, at, x);
-        values.eval(graph, 0..loss.index() + 1);
-        let y = values.read_f64(graph, loss);
-        y.iter().zip(&cotangent).map(|(y, g)| y * g).sum::<f64>()
+        for range in &moves {
+            values.eval(graph, range.clone());
+        }
+        let part = |(node, start): &(NodeId, Vec<f64>)| -> f64 {
+            values.read_f64(graph, *node).iter().zip(start).map(|(y, g)| y * g).sum()
+        };
+        starts.iter().map(part).sum::<f64>()
     };
     for of in &mut out {
         let own = of.values.clone();
@@ -107,12 +117,22 @@ pub fn differences(analysis: &Analysis) -> Vec<Of> {
     out
 }
 
-/// What backward starts from, where the text says.
-fn cotangent(analysis: &Analysis) -> Option<Vec<f64>> {
-    let line = analysis.lowered.backward.as_ref()?;
-    let given = line.with.as_ref()?;
-    let ty = analysis.trace.graph.node(line.node).ty;
-    Some((0..ty.shape.n_elements() as usize).map(|i| given.init.element(&ty, i)).collect())
+/// Where gradients start, and with what: the loss with its cotangent, and every accumulator that was put in place.
+fn starts(analysis: &Analysis, loss: NodeId) -> Vec<(NodeId, Vec<f64>)> {
+    let graph = &analysis.trace.graph;
+    let numbers = |given: &Given, node: NodeId| -> Vec<f64> {
+        let ty = graph.node(node).ty;
+        (0..ty.shape.n_elements() as usize).map(|i| given.init.element(&ty.as_f32(), i)).collect()
+    };
+    let seed = match analysis.lowered.backward.as_ref().and_then(|line| line.with.as_ref()) {
+        Some(given) => numbers(given, loss),
+        None => vec![1.0],
+    };
+    let supplied = |node: &NodeId| {
+        analysis.trace.events.iter().any(|e| matches!(e, Event::Supplied { node: n, .. } if n == node))
+    };
+    let given = analysis.lowered.accumulators.iter().filter(|(node, ..)| supplied(node));
+    given.map(|(node, given, _)| (*node, numbers(given, *node))).chain([(loss, seed)]).collect()
 }
 
 /// The worst difference between two answers, relative to the larger entry but never to less than `floor` times the

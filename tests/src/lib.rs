@@ -8,6 +8,7 @@
     reason = "a check that cannot be made has failed"
 )]
 
+pub mod cases;
 pub mod generate;
 pub mod golden;
 pub mod grad;

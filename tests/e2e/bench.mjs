@@ -1,0 +1,67 @@
+// How fast the page is, for people to read: `cargo xtask bench`, or with both variables set, `node bench.mjs`.
+import { launch, openPage, ready, url } from "./lib.mjs";
+
+const ROUNDS = 40;
+const browser = await launch();
+const { page } = await openPage(browser);
+await page.goto(url);
+await ready(page);
+
+// From a keystroke in the editor to the frame after the graph has been mounted anew.
+const keystrokes = await page.evaluate(async (rounds) => {
+  const editor = document.getElementById("text");
+  const graph = document.getElementById("graph");
+  const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
+  const times = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const mounted = new Promise((done) => {
+      const observer = new MutationObserver(() => {
+        observer.disconnect();
+        done();
+      });
+      observer.observe(graph, { childList: true });
+    });
+    const start = performance.now();
+    editor.value = editor.value.replace(/0\.\d+, 0\.3/, `0.${(round % 8) + 1}, 0.3`);
+    editor.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await mounted;
+    await frame();
+    times.push(performance.now() - start);
+    await frame();
+  }
+  return times;
+}, ROUNDS);
+
+// From a key on the scrubber to the classes being set, and to the frame after that.
+const steps = await page.evaluate(async (rounds) => {
+  const scrubber = document.getElementById("scrubber");
+  scrubber.focus();
+  const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
+  const work = [];
+  const paint = [];
+  for (let round = 0; round < rounds * 3; round += 1) {
+    await frame();
+    const key = round % 60 < 30 ? "ArrowLeft" : "ArrowRight";
+    const before = scrubber.getAttribute("aria-valuenow");
+    const start = performance.now();
+    scrubber.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, repeat: true }));
+    // Rendering is queued as microtasks: after one turn all of it has been done.
+    await new Promise((done) => setTimeout(done, 0));
+    work.push(performance.now() - start);
+    await frame();
+    if (scrubber.getAttribute("aria-valuenow") !== before) paint.push(performance.now() - start);
+  }
+  return { work, paint };
+}, ROUNDS);
+
+function report(what, times) {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  const [median, p95] = [at(0.5), at(0.95)].map((time) => time.toFixed(1).padStart(6));
+  console.log(`${what.padEnd(44)} median ${median} ms   95 % ${p95} ms   n ${sorted.length}`);
+}
+
+report("keystroke to redrawn graph", keystrokes);
+report("step: handler and rendering", steps.work);
+report("step: to the next frame", steps.paint);
+await browser.close();
