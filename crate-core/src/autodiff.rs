@@ -3,7 +3,10 @@
 
 mod accumulate;
 mod mark;
+mod mutate;
 mod reverse;
+
+pub use mutate::{FLAWS, Flaw, Mutation};
 
 use std::fmt;
 
@@ -53,6 +56,8 @@ pub struct Request {
     pub rules: RuleSet,
     /// Nodes that the rules of the row do not apply to.
     pub instead: Vec<Instead>,
+    /// One thing that is wrong with these rules.
+    pub mutation: Option<Mutation>,
     /// What may be allocated.
     pub budget: Budget,
 }

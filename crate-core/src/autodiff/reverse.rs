@@ -1,6 +1,6 @@
 //! The reverse walk: asks each rule, and checks its answer before anything is combined.
 
-use super::{Build, Mode, Stopped};
+use super::{Build, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
 use crate::graph::{Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
@@ -112,9 +112,11 @@ impl Build<'_> {
     fn contribute(&mut self, op: OpKind, site: &Site<'_>, c: Contribution) -> Result<(), Reason> {
         let into = site.src(c.src);
         let (of, src) = (site.node, c.src as u8);
-        let mut value = c.value;
+        let flaw = self.flaw(op, c.src);
+        let mut value = if flaw.is_some() { self.bent(op, site, c)? } else { c.value };
         self.by = Author::Fold { of, src };
-        if c.fold && self.request.rules.folds(op, c.src) {
+        let folds = self.request.rules.folds(op, c.src) && flaw != Some(Flaw::Unfolded);
+        if c.fold && folds {
             let from = value;
             value = self.fold(from, into)?;
             self.trace.events.push(Event::Folded { from, to: value, into });
@@ -122,10 +124,15 @@ impl Build<'_> {
             value = self.rank_as(value, into)?;
         }
         self.by = Author::Accumulate { of, src };
-        let before = self.grad(into);
-        let after = self.accumulate(into, value, c.via, before)?;
-        self.set_grad(into, after);
-        self.trace.events.push(Event::Contributed { into, by: of, src, via: c.via, before, after });
+        let times = if flaw == Some(Flaw::Doubled) { 2 } else { 1 };
+        for _ in 0..times {
+            let before = self.grad(into);
+            let joins = before.filter(|_| flaw != Some(Flaw::Overwrites));
+            let after = self.accumulate(into, value, c.via, joins)?;
+            self.set_grad(into, after);
+            let via = c.via;
+            self.trace.events.push(Event::Contributed { into, by: of, src, via, before, after });
+        }
         Ok(())
     }
 

@@ -61,6 +61,7 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
             .collect(),
         rules: lowered.rules,
         instead: Vec::new(),
+        mutation: None,
         budget: *budget,
     };
     let trace = if wants_gradients {
