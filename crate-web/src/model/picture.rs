@@ -222,6 +222,9 @@ pub struct Picture {
     pub box_of: Vec<Option<usize>>,
 }
 
+#[cfg(test)]
+mod tests;
+
 /// Draws a report. The same report gives the same bytes.
 pub fn draw(report: &Report, orientation: Orientation) -> Picture {
     let scene = scene(report);

@@ -27,8 +27,9 @@ pub(super) struct Stack {
     boxes: Vec<usize>,
     /// Where each box begins and ends, along the stack.
     places: Vec<(f64, f64)>,
-    /// Whether the seed feeds it.
+    /// Whether the seed feeds it, and whether it feeds more than the first box.
     seeded: bool,
+    branches: bool,
     n_lanes: usize,
 }
 
@@ -91,6 +92,7 @@ pub(super) fn stacks(scene: &Scene, columns: &Columns, orientation: Orientation)
                 None => to == 0,
             };
             let straight = next && !straight_in[to];
+            stack.branches |= seeded && !straight;
             straight_in[to] |= straight;
             out.inner[*ix] = Some(if straight { Inner::Straight } else { Inner::Around { lane: 0 } });
         }
@@ -255,7 +257,7 @@ pub(super) fn band(
         (cell.lo, cell.hi) = (-MARGIN, length + MARGIN);
         if stack.seeded {
             cell.nearest = true;
-            cell.hi += 16.0;
+            cell.hi += if stack.branches { 16.0 } else { 0.0 };
         }
         if forward && scene.loss.is_some_and(|l| stack.boxes.contains(&l)) {
             cell.nearest = true;

@@ -1,6 +1,7 @@
 //! Where cells stand across the flow: straight runs become blocks, blocks settle near the dividing line and then
 //! move towards what they are linked to. After Brandes and Köpf, with sizes and ports.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Band;
@@ -30,7 +31,7 @@ struct Blocks {
 
 /// A hop that could run straight.
 struct Candidate {
-    rank: (u8, usize, usize),
+    rank: (u8, Reverse<usize>, Reverse<usize>, usize, usize),
     net: usize,
     from: usize,
     to: usize,
@@ -47,13 +48,7 @@ impl Blocks {
             }
         }
         let mut by_layer: Vec<Vec<Candidate>> = (0..band.layers.len()).map(|_| Vec::new()).collect();
-        let fed: Vec<bool> = {
-            let mut fed = vec![false; n];
-            for end in band.nets.iter().flat_map(|net| &net.hops).flat_map(|hop| &hop.ends) {
-                fed[end.cell] = true;
-            }
-            fed
-        };
+        let (behind, ahead) = paths(band);
         for (ix, net) in band.nets.iter().enumerate() {
             for hop in &net.hops {
                 for (order, end) in hop.ends.iter().enumerate() {
@@ -63,12 +58,13 @@ impl Blocks {
                     }
                     let rank = match (a.passes.is_some(), b.passes.is_some()) {
                         (true, true) => 0,
-                        // The main path: what is itself computed, before leaves.
-                        (false, false) if fed[hop.from] => 1,
-                        (false, false) => 2,
-                        _ => 3,
+                        (false, false) => 1,
+                        _ => 2,
                     };
-                    let rank = (rank, order, ix);
+                    // The longest way through the graph is the one to be straight; then, of several ends, the one
+                    // nearest to the line: what is built first stands there.
+                    let way = behind[hop.from] + ahead[end.cell];
+                    let rank = (rank, Reverse(way), Reverse(place[end.cell]), order, ix);
                     let (from, to, off) = (hop.from, end.cell, end.off);
                     by_layer[hop.layer].push(Candidate { rank, net: ix, from, to, off });
                 }
@@ -212,6 +208,26 @@ impl Blocks {
     }
 }
 
+/// For each cell, how many boxes the longest way to it and from it passes.
+fn paths(band: &Band) -> (Vec<usize>, Vec<usize>) {
+    let n = band.cells.len();
+    let own = |c: usize| usize::from(band.cells[c].passes.is_none());
+    let (mut behind, mut ahead) = (vec![0usize; n], vec![0usize; n]);
+    let mut hops: Vec<_> = band.nets.iter().flat_map(|net| &net.hops).collect();
+    hops.sort_by_key(|hop| hop.layer);
+    for hop in &hops {
+        for end in &hop.ends {
+            behind[end.cell] = behind[end.cell].max(behind[hop.from] + own(hop.from));
+        }
+    }
+    for hop in hops.iter().rev() {
+        for end in &hop.ends {
+            ahead[hop.from] = ahead[hop.from].max(ahead[end.cell] + own(end.cell));
+        }
+    }
+    (behind, ahead)
+}
+
 #[derive(Clone, Copy)]
 struct Pull {
     other: Option<usize>,
@@ -226,15 +242,14 @@ fn fall(band: &mut Band, sizes: &Sizes, c: &Candidate, port_taken: &mut [bool]) 
         return -c.off;
     }
     let net = &mut band.nets[c.net];
-    if band.cells[c.to].passes.is_none() && !port_taken[c.net] {
-        let base = band.cells[c.to]
-            .boxes
-            .iter()
-            .filter(|(b, base)| *base <= c.off && c.off <= base + sizes.cross[*b])
-            .map(|(_, base)| *base)
-            .next()
-            .unwrap_or(0.0);
-        net.out = (c.off - base).max(net.range.0).min(net.range.1);
+    // Where a passing net goes first.
+    let first = net.hops.iter().flat_map(|hop| &hop.ends).find(|end| end.link.is_some());
+    let first = first.map(|end| (end.cell, end.off));
+    let aim = if band.cells[c.to].passes.is_none() { Some((c.to, c.off)) } else { first };
+    if let Some((cell, off)) = aim.filter(|_| !port_taken[c.net]) {
+        let inside = |(b, base): &&(usize, f64)| *base <= off && off <= base + sizes.cross[*b];
+        let base = band.cells[cell].boxes.iter().find(inside).map_or(0.0, |(_, base)| *base);
+        net.out = (off - base).max(net.range.0).min(net.range.1);
     }
     port_taken[c.net] = true;
     net.base + net.out - c.off

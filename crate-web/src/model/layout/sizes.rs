@@ -12,6 +12,8 @@ pub(crate) const CHIP_HIGH: f64 = 17.0;
 pub(crate) const TAG_GAP: f64 = 6.5;
 /// Between ports of one box.
 const PITCH: f64 = 28.0;
+/// How far a fork's outer strands are from its line.
+const FORK: f64 = 8.0;
 /// Height of the line that names a stretched axis.
 const LABEL_HIGH: f64 = 16.0;
 
@@ -83,11 +85,15 @@ pub(super) fn sizes(
             .map(|pair| {
                 let tag = out.tag[pair[0]];
                 let two = orientation == Orientation::Tall && links.len() == 2;
-                if two { PITCH } else { PITCH.max(tag.gap + tag.cross + 4.5) }
+                // The next line may have a fork, which is wider than the line.
+                let fork = if scene.links[pair[1]].stretch.is_empty() { 0.0 } else { FORK };
+                if two { PITCH } else { PITCH.max(tag.gap + tag.cross + 4.5 + fork) }
             })
             .collect();
         let span: f64 = steps.iter().sum();
-        cross = cross.max(span + 44.0);
+        if links.len() > 1 {
+            cross = cross.max(span + 44.0);
+        }
         let mut port = (cross - span) / 2.0;
         for (slot, ix) in links.iter().enumerate() {
             out.port[*ix] = port;
@@ -110,7 +116,12 @@ fn tag(scene: &Scene, ix: usize, far: bool, orientation: Orientation) -> Tag {
         gap = 10.5;
     }
     if link.kind == LinkKind::Fold {
-        gap = 15.0;
+        // Beside the fan: it is as wide as the box it leaves, or as a line's end.
+        let (from, _) = screen_size(&scene.boxes[link.from], false, orientation);
+        gap = if orientation == Orientation::Tall { (from - 27.6) / 2.0 + 8.0 } else { 15.0 };
+    }
+    if link.kind == LinkKind::Refused {
+        gap = 18.0;
     }
     match orientation {
         Orientation::Wide => {
@@ -138,9 +149,14 @@ fn screen_size(b: &SceneBox, pill: bool, orientation: Orientation) -> (f64, f64)
         Orientation::Wide => {
             let cells = b.shape.last().copied().unwrap_or(1);
             let least = if cells > 2 { 108.0 } else { 92.0 };
-            (even(text).clamp(least, 156.0), 72.0)
+            // A label that must be cut anyway need not make its column wide.
+            let text = if text > 156.0 { 132.0 } else { text };
+            (even(text).max(least), 72.0)
         }
-        Orientation::Tall => (even(text).clamp(104.0, 132.0), 56.0),
+        Orientation::Tall => {
+            let cells = b.shape.last().copied().unwrap_or(1);
+            (even(text).clamp(if cells > 6 { 104.0 } else { 92.0 }, 116.0), 56.0)
+        }
     }
 }
 

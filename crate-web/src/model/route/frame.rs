@@ -95,7 +95,9 @@ pub(super) fn frames(
     };
     let seed = scene.seed.map_or(0.0, |s| layout.sizes.cross[s]);
     let (before, after) = if tall {
-        let room = (seed / 2.0 + 18.0).max(24.0);
+        // Half the seed, and the chip between it and the boxes beside it.
+        let chip = scene.seed.map_or(0.0, |s| chip_width(&measure::shape(&scene.boxes[s].shape)));
+        let room = (seed / 2.0 + (chip - 4.0).max(18.0)).max(24.0);
         (room, room)
     } else if scene.seed.is_some() {
         (46.0, 28.0)

@@ -361,20 +361,31 @@ fn chips(canvas: &Canvas<'_>) -> Vec<(usize, Chip)> {
         }
         let (a, b) = (rects[l.from], rects[l.to]);
         let wide = chip_width(&measure::shape(&l.shape));
+        let (from, to) = if canvas.tall() { (a.x + a.w, b.x) } else { (a.y + a.h, b.y) };
+        let size = if canvas.tall() { wide } else { CHIP_HIGH };
+        // Where a branch leaves on the way, the chip stands on the other side of it.
+        let branches = branches_at(canvas, link);
+        let place = match scene.boxes[l.from].kind {
+            BoxKind::Seed if branches => from + 5.0,
+            _ if branches => to - 14.0 - size,
+            _ => f64::midpoint(from, to) - size / 2.0,
+        };
         let rect = if canvas.tall() {
-            let (from, to) = (a.x + a.w, b.x);
-            let y = b.y + b.h / 2.0 - 6.5 - CHIP_HIGH;
-            Rect { x: f64::midpoint(from, to) - wide / 2.0, y, w: wide, h: CHIP_HIGH }
+            Rect { x: place, y: b.y + b.h / 2.0 - 6.5 - CHIP_HIGH, w: wide, h: CHIP_HIGH }
         } else {
-            let (from, to) = (a.y + a.h, b.y);
-            // A branch may leave just above; then the chip stands in what is left.
-            let from = if to - from > 56.0 && l.kind != LinkKind::Turn { to - 46.0 } else { from };
-            let y = f64::midpoint(from, to) - CHIP_HIGH / 2.0;
-            Rect { x: b.x + b.w / 2.0 + 10.5, y, w: wide, h: CHIP_HIGH }
+            Rect { x: b.x + b.w / 2.0 + 10.5, y: place, w: wide, h: CHIP_HIGH }
         };
         out.push((link, chip_at(rect, &l.shape)));
     }
     out
+}
+
+/// Whether another link leaves a straight one on its way.
+fn branches_at(canvas: &Canvas<'_>, link: usize) -> bool {
+    let from = canvas.scene.links[link].from;
+    canvas.layout.inner.iter().zip(&canvas.scene.links).any(|(how, l)| {
+        l.from == from && matches!(how, Some(Inner::Around { .. }))
+    })
 }
 
 /// A chip inside the room it shares with a word: at its top, on the side of the line.

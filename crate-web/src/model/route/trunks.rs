@@ -171,7 +171,7 @@ fn lanes(trunks: &mut [Trunk]) {
 fn stand(scene: &Scene, layout: &Layout, forward: bool, channels: &mut [Channel]) {
     let band = layout.band(forward);
     let (first, end): (f64, f64) = match layout.orientation {
-        Orientation::Wide => (10.5, 10.5),
+        Orientation::Wide => (13.5, 10.5),
         Orientation::Tall => (8.5, 8.5),
     };
     let mut is_carried = vec![false; scene.links.len()];

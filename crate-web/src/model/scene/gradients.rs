@@ -122,9 +122,10 @@ fn finish(report: &Report, scene: &mut Scene) {
         let label = match b.kind {
             BoxKind::Seed => "seed".to_owned(),
             BoxKind::Contribution => sent.unwrap_or_else(|| last.formula.clone()),
-            BoxKind::Fold if turned => {
-                let before = rows.iter().rev().find(|r| r.role == Role::Fold);
-                format!("−{}", before.map_or("Σ", |r| r.formula.as_str()))
+            // What a fold does is the sum; giving it its rank and turning its sign are part of it.
+            BoxKind::Fold => {
+                let sum = rows.iter().rev().find(|r| r.formula.starts_with('Σ')).unwrap_or(last);
+                format!("{}{}", if turned { "−" } else { "" }, sum.formula)
             }
             _ => last.formula.clone(),
         };

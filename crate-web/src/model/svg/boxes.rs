@@ -127,8 +127,16 @@ fn body(b: &PicBox, out: &mut String) {
     }
 }
 
-/// The code of a refusal, on the top edge.
+/// The code of a refusal, on the top edge; where links come in from above, the cross alone, on the corner.
 fn badge(b: &PicBox, out: &mut String) {
+    if b.ins.iter().any(|p| p.y < 1.0 && !b.pill) && b.rect.h < 64.0 {
+        let _ = write!(
+            out,
+            "<g class=\"badge\" transform=\"translate({} -10)\"><rect width=\"20\" height=\"20\" rx=\"10\"/><path d=\"M6.5 6.5l7 7m0-7l-7 7\"/></g>",
+            px(b.rect.w - 12.0)
+        );
+        return;
+    }
     let wide = (measure::mono_width(&b.badge, 10.5) + 31.0).ceil();
     let x = (b.rect.w - wide) / 2.0;
     let _ = write!(
