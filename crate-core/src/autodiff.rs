@@ -98,6 +98,8 @@ struct Build<'a> {
     grads: Vec<Option<NodeId>>,
     /// In whose name nodes are appended.
     by: Author,
+    /// While a rule is asked: the gradient it was given and what it has made of it.
+    linear: Vec<NodeId>,
 }
 
 /// Builds the gradients of every trainable leaf the loss depends on, or stops at the first refusal.
@@ -135,6 +137,7 @@ fn run(graph: &Graph, request: &Request, mode: Mode) -> Trace {
         needed: vec![false; n],
         grads: vec![None; n],
         by: Author::Seed,
+        linear: Vec::new(),
     };
     if build.steps().is_ok() {
         build.trace.events.push(Event::Finished);

@@ -124,22 +124,33 @@ impl<'a> Finite<'a> {
         self.starts.iter().map(part).sum()
     }
 
+    /// Rounding's share of a slope, the slopes on both sides, and the central one, with a step of `h`.
+    fn slopes(
+        &mut self,
+        (leaf, flat): (NodeId, usize),
+        x: f64,
+        h: f64,
+        here: f64,
+    ) -> (f64, f64, f64, f64) {
+        // The step that is really taken, after rounding.
+        let (up, down) = (x + h, x - h);
+        self.values.give_element(leaf, flat, up);
+        let above = self.objective();
+        self.values.give_element(leaf, flat, down);
+        let below = self.objective();
+        let noise = 16.0 * f64::EPSILON * here.abs().max(above.abs()).max(below.abs()) / h;
+        let (left, right) = ((here - below) / (x - down), (above - here) / (up - x));
+        (noise, left, right, (above - below) / (up - down))
+    }
+
     fn entry(&mut self, leaf: NodeId, flat: usize, x: f64, autodiff: f64) -> Entry {
         let here = self.objective();
         let mut h = math::cbrt(f64::EPSILON) * x.abs().max(1.0);
         let mut slopes = (0.0, 0.0, 0.0);
         // Eleven shrinkings by four take the step from 6e-6 to 1.4e-12, where rounding has the last word.
         for _ in 0..11 {
-            // The step that is really taken, after rounding.
-            let (up, down) = (x + h, x - h);
-            self.values.give_element(leaf, flat, up);
-            let above = self.objective();
-            self.values.give_element(leaf, flat, down);
-            let below = self.objective();
-            let left = (here - below) / (x - down);
-            let right = (above - here) / (up - x);
-            slopes = (left, right, (above - below) / (up - down));
-            let noise = 16.0 * f64::EPSILON * here.abs().max(above.abs()).max(below.abs()) / h;
+            let (noise, left, right, central) = self.slopes((leaf, flat), x, h, here);
+            slopes = (left, right, central);
             let scale = left.abs().max(right.abs());
             let agree = (left - right).abs() <= SLOPES_AGREE * scale + noise;
             // Below this step the slopes are noise, and shrinking shows nothing new.
@@ -159,7 +170,12 @@ impl<'a> Finite<'a> {
             let slack = 1e-3 * left.abs().max(right.abs()) + floor;
             x >= left.min(right) - slack && x <= left.max(right) + slack
         };
-        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor;
+        // At an extremum the two slopes are of opposite sign as well, but their gap shrinks with the step.
+        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor && {
+            let (_, nearer_left, nearer_right, _) = self.slopes((leaf, flat), x, h / 4.0, here);
+            self.values.give_element(leaf, flat, x);
+            (nearer_left - nearer_right).abs() > 0.7 * (left - right).abs()
+        };
         let verdict = if error <= TOLERANCE && autodiff.is_finite() && fd.is_finite() {
             if torn { Verdict::Kink } else { Verdict::Agrees }
         } else if torn && between(autodiff) {

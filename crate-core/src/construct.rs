@@ -88,6 +88,17 @@ pub fn apply(
     rules: RuleSet,
     what: Apply<'_>,
 ) -> Result<NodeId, Reason> {
+    flagged(graph, budget, rules, what, Flags::default())
+}
+
+/// The same for an op with flags of its maker's.
+pub(crate) fn flagged(
+    graph: &mut Graph,
+    budget: &Budget,
+    rules: RuleSet,
+    what: Apply<'_>,
+    flags: Flags,
+) -> Result<NodeId, Reason> {
     let def = what.op.def();
     let got = what.src.len();
     if got < def.arity.min || got > def.arity.max {
@@ -132,7 +143,7 @@ pub fn apply(
     }
     budget.allows(graph, ty.shape, view.is_none())?;
     let writes = what.in_place || matches!(def.storage, Storage::Second);
-    let flags = Flags { in_place: writes, ..Flags::default() };
+    let flags = Flags { in_place: writes, ..flags };
     let kind = NodeKind::Op { op: what.op, src: what.src.into(), params: what.params };
     graph
         .push(Node { kind, ty, flags, name: what.name, view })

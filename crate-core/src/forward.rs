@@ -2,6 +2,7 @@
 //! Deliberately absent: recursion, a clock, and any evaluation that was not asked for.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::graph::{Graph, NodeId, NodeKind, View};
 use crate::ops::def::{Cx, Lane, Operand};
@@ -24,12 +25,19 @@ pub struct Values<T> {
     given: Vec<Option<Vec<T>>>,
     /// Leaves whose storage some node writes over: they start afresh at every evaluation.
     written: Vec<bool>,
+    /// What nodes held when they were evaluated, where a later one has written over it.
+    before: BTreeMap<NodeId, Vec<T>>,
 }
 
 impl<T: Lane> Values<T> {
     /// No values yet.
     pub fn new() -> Self {
-        Self { slots: Vec::new(), given: Vec::new(), written: Vec::new() }
+        Self {
+            slots: Vec::new(),
+            given: Vec::new(),
+            written: Vec::new(),
+            before: BTreeMap::new(),
+        }
     }
 
     /// Gives a leaf other values than its own, from the next evaluation on.
@@ -133,7 +141,23 @@ impl<T: Lane> Values<T> {
         }
     }
 
+    /// Keeps what the nodes before an in-place one hold in its storage, for whoever asks what they were.
+    fn keep(&mut self, graph: &Graph, writer: NodeId) {
+        let root = graph.storage(writer).root;
+        let shares = graph.prefix(writer.index()).map(|(id, _)| id);
+        let shares: Vec<NodeId> = shares
+            .filter(|id| graph.storage(*id).root == root && !self.before.contains_key(id))
+            .collect();
+        for id in shares {
+            let values = self.packed(graph, id).into_owned();
+            self.before.insert(id, values);
+        }
+    }
+
     fn eval_node(&mut self, graph: &Graph, id: NodeId) {
+        if !self.before.is_empty() {
+            self.before.remove(&id);
+        }
         let node = graph.node(id);
         let len = node.ty.shape.n_elements() as usize;
         let (op, src, params) = match &node.kind {
@@ -191,6 +215,11 @@ impl<T: Lane> Values<T> {
                 .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
                 .collect();
             T::pick(&op.forward)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+            if let Some(at) = node.flags.carries {
+                let [a, b] = [0, 1].map(|ix| data.get(ix).map_or(&[][..], |d| &d[..]));
+                let (gradient, slope) = if at == 0 { (a, b) } else { (b, a) };
+                vanish(&mut out, gradient, slope);
+            }
         }
         if T::STORES && matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
             for o in &mut out {
@@ -198,7 +227,10 @@ impl<T: Lane> Values<T> {
             }
         }
         match node.view {
-            Some(view) => self.scatter(&view, node.ty.shape, &out),
+            Some(view) => {
+                self.keep(graph, id);
+                self.scatter(&view, node.ty.shape, &out);
+            }
             None => self.put(id, Slot::Real(out)),
         }
     }
@@ -237,6 +269,9 @@ impl<T: Lane> Values<T> {
 
     /// The first `n` elements of a node's value in f64, row-major; exact for every type.
     pub fn preview(&self, graph: &Graph, id: NodeId, n: usize) -> Vec<f64> {
+        if let Some(values) = self.before.get(&id) {
+            return values.iter().take(n).map(|x| x.to_f64()).collect();
+        }
         let view = graph.storage(id);
         let places = Walk::new(&view, graph.node(id).ty.shape).take(n);
         match self.slots.get(view.root.index()) {
@@ -246,8 +281,11 @@ impl<T: Lane> Values<T> {
         }
     }
 
-    /// A node's value in f64, packed; exact for every type. Empty before it is evaluated.
+    /// A node's value in f64 when it was evaluated, packed; exact for every type. Empty before it is evaluated.
     pub fn read_f64(&self, graph: &Graph, id: NodeId) -> Vec<f64> {
+        if let Some(values) = self.before.get(&id) {
+            return values.iter().map(|x| x.to_f64()).collect();
+        }
         let view = graph.storage(id);
         if let Some(Slot::Whole(root)) = self.slots.get(view.root.index()) {
             let shape = graph.node(id).ty.shape;
@@ -256,6 +294,20 @@ impl<T: Lane> Values<T> {
                 .collect();
         }
         self.packed(graph, id).iter().map(|x| x.to_f64()).collect()
+    }
+}
+
+/// Makes 0 of `0 · ∞` in a product with a gradient. What is not a number on its own stays so.
+fn vanish<T: Lane>(out: &mut [T], gradient: &[T], slope: &[T]) {
+    for (ix, o) in out.iter_mut().enumerate() {
+        if o.is_nan() {
+            let g = gradient.get(ix).copied().unwrap_or(T::ONE);
+            let s = slope.get(ix % slope.len().max(1)).copied().unwrap_or(T::ONE);
+            let is_flat = slope.len() == gradient.len() && s == T::ZERO && !g.is_nan();
+            if g == T::ZERO || is_flat {
+                *o = T::ZERO;
+            }
+        }
     }
 }
 

@@ -173,6 +173,8 @@ pub struct Flags {
     pub inline: bool,
     /// Its result is written into its first source's storage.
     pub in_place: bool,
+    /// A rule's product with a gradient, which is this source: `0 · ∞` counts as 0 there.
+    pub carries: Option<u8>,
 }
 
 /// A node: what it is, its type, its name and the storage it shares.

@@ -130,7 +130,7 @@ impl Build<'_> {
         let is_param = node.flags.param;
         let writes = node.flags.in_place
             && op.is_some_and(|op| !matches!(op.def().storage, Storage::Second));
-        if is_param && !dtype.is_float() && (needed || !looks_ahead || !depends) {
+        if is_param && !dtype.is_float() {
             self.refuse(Stage::Mark, Some(id), None, Reason::SrcDtype { got: dtype })?;
         }
         if !looks_ahead && depends && writes {

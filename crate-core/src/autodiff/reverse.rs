@@ -2,9 +2,9 @@
 
 use super::{Build, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
-use crate::graph::{Graph, Init, NodeId, NodeKind, Params};
+use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
-use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sink, Site, When, Wrong};
+use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sign, Sink, Site, When, Wrong};
 use crate::refusal::{HazardKind, Reason, Stage};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
@@ -12,9 +12,14 @@ use crate::trace::{Author, Event};
 
 impl Sink for Build<'_> {
     fn op(&mut self, op: OpKind, src: &[NodeId], params: Params) -> Result<NodeId, Reason> {
+        let at = src.iter().position(|s| self.linear.contains(s));
+        let flags = Flags { carries: self.carries(op, src, at), ..Flags::default() };
         let apply = Apply { op, src, params, name: None, in_place: false };
-        let request = self.request;
-        let node = construct::apply(&mut self.trace.graph, &request.budget, request.rules, apply)?;
+        let (graph, request) = (&mut self.trace.graph, self.request);
+        let node = construct::flagged(graph, &request.budget, request.rules, apply, flags)?;
+        if at.is_some() {
+            self.linear.push(node);
+        }
         self.emitted(node)?;
         Ok(node)
     }
@@ -29,6 +34,20 @@ impl Sink for Build<'_> {
 }
 
 impl Build<'_> {
+    /// The source of a product that is a gradient, by which a rule weighs a slope. A gradient of exactly 0 says that
+    /// the loss does not look here, and a slope of exactly 0 that the op does not: `0 · ∞` is then the slope of a
+    /// branch not taken, and counts as 0. Upstream makes NaN of it.
+    fn carries(&self, op: OpKind, src: &[NodeId], at: Option<usize>) -> Option<u8> {
+        let at = at.filter(|_| self.request.rules != RuleSet::Upstream)?;
+        let product = match op.def().sign {
+            Some(Sign::Infix("*")) => true,
+            Some(Sign::Infix("/")) => at == 0,
+            _ => false,
+        };
+        let size = |id: &NodeId| self.trace.graph.node(*id).ty.shape.n_elements();
+        (product && src.get(at).map(size) == src.iter().map(size).max()).then_some(at as u8)
+    }
+
     pub(super) fn reverse(&mut self, loss: NodeId) -> Result<(), Stopped> {
         for ix in (0..=loss.index()).rev() {
             let Some(id) = NodeId::at(ix) else { continue };
@@ -85,7 +104,9 @@ impl Build<'_> {
             self.flag(site.node, None, HazardKind::UpstreamValue(what));
         }
         self.by = Author::Rule { of: site.node };
+        self.linear.push(site.grad);
         let answer = rule(&mut Emit { sink: self }, site);
+        self.linear.clear();
         let contributions = self.or_refuse(site.node, None, answer)?.unwrap_or_default();
         for c in contributions {
             if !site.wants(c.src) {

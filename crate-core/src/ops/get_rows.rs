@@ -1,4 +1,4 @@
-//! `get_rows`, ggml's GET_ROWS: the rows that ids name, batch by batch. d = the rows of g, added up where they came
+//! `get_rows`, ggml's GET_ROWS: the rows that ids name, batch by batch; one matrix serves every batch of ids. d = the rows of g, added up where they came
 //! from: repeated ids accumulate. Upstream refuses every batched form (B14), which a router of two tokens needs.
 
 use super::OpKind;
@@ -57,7 +57,8 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
         return;
     }
     for (t, (out, id)) in cx.out.chunks_exact_mut(n).zip(ids.data).enumerate() {
-        let from = pick::at(*id, m).map(|row| (t / per_batch * m + row) * n);
+        let batch = rows::batch(a.ty.shape, t / per_batch);
+        let from = pick::at(*id, m).map(|row| (batch * m + row) * n);
         match from.and_then(|from| a.data.get(from..from + n)) {
             Some(row) => out.copy_from_slice(row),
             None => out.fill(missing),
@@ -71,8 +72,8 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
 }
 
 fn matrices_only(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
-    let [a0, a1, ..] = site.shape(0).padded();
-    if a0 != 1 || a1 != 1 {
+    let ([a0, a1, ..], [_, i0, i1, _]) = (site.shape(0).padded(), site.shape(1).padded());
+    if [a0, a1, i0, i1] != [1; 4] {
         return Err(Reason::NotThisForm("ggml's GET_ROWS_BACK takes one matrix, not a batch"));
     }
     rule(emit, site)

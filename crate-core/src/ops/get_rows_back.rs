@@ -73,7 +73,8 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
         return;
     }
     for (t, (row, id)) in a.data.chunks_exact(n).zip(ids.data).enumerate() {
-        let to = pick::at(*id, m).map(|row| (t / per_batch * m + row) * n);
+        let batch = rows::batch(cx.ty.shape, t / per_batch);
+        let to = pick::at(*id, m).map(|row| (batch * m + row) * n);
         if let Some(out) = to.and_then(|to| cx.out.get_mut(to..to + n)) {
             for (o, x) in out.iter_mut().zip(row) {
                 *o += *x;

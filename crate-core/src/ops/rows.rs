@@ -8,13 +8,20 @@ use crate::refusal::Reason;
 use crate::rules::tiles;
 use crate::tensor::{MAX_RANK, Shape, TensorType};
 
-/// The rows that ids `[.., i]` take from `a [.., m, n]`, batch by batch: `[.., i, n]`.
+/// The batch of `a` that a batch of ids reads: its own, or the only one there is.
+pub(super) fn batch(a: Shape, of_ids: usize) -> usize {
+    let [a0, a1, ..] = a.padded();
+    if a0 == 1 && a1 == 1 { 0 } else { of_ids }
+}
+
+/// The rows that ids `[.., i]` take from `a [.., m, n]`, batch by batch, or all from one matrix: `[.., i, n]`.
 pub(super) fn taken(a: TensorType, ids: TensorType) -> Result<TensorType, Reason> {
     let ([a0, a1, _, n], [_, i0, i1, i2]) = (a.shape.padded(), ids.shape.padded());
     if a.shape.rank() < 2 {
         return Err(Reason::BadShape { wants: "matrices", got: a.shape });
     }
-    if ids.shape.rank() == MAX_RANK || a0 != i0 || a1 != i1 {
+    let is_table = a0 == 1 && a1 == 1;
+    if ids.shape.rank() == MAX_RANK || !is_table && (a0 != i0 || a1 != i1) {
         return Err(Reason::ShapesDisagree {
             wants: "ids whose batch axes are the rows' own",
             a: a.shape,

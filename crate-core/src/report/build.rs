@@ -117,6 +117,10 @@ fn value_hazards(rules: RuleSet, trace: &Trace, values: &Values<f32>) -> Vec<Fin
     }
     for (id, node) in graph.prefix(trace.n_forward) {
         let NodeKind::Op { op, src, params } = &node.kind else { continue };
+        let grows = |s: &NodeId| !graph.node(*s).ty.shape.same_extents(&node.ty.shape);
+        if op.def().stretches && src.len() > 1 && src.iter().all(grows) {
+            hazard(id, HazardKind::BroadcastBoth);
+        }
         let needed = matches!(marks.get(id.index()), Some(Mark::Needed(_)));
         let kink = op.def().check.kink;
         let wrong = rules.wrong(*op).and_then(|wrong| match wrong.when {
