@@ -4,10 +4,14 @@
 pub mod def;
 mod activation;
 mod along;
+mod conv;
+mod einsum_spec;
 mod lines;
 mod order;
 mod pick;
+mod pool;
 mod reduce;
+mod resample;
 mod rows;
 mod terms;
 mod triangle;
@@ -152,6 +156,26 @@ op_table! {
     argsort => Argsort,
     top_k => TopK,
     one_hot => OneHot,
+    // Products, further.
+    out_prod => OutProd,
+    einsum => Einsum,
+    solve_tri => SolveTri,
+    outer => Outer,
+    vecdot => Vecdot,
+    // Images.
+    patches => Patches,
+    patches_back => PatchesBack,
+    im2col => Im2col,
+    conv_2d => Conv2d,
+    conv2d => TorchConv2d,
+    conv_1d => Conv1d,
+    conv1d => TorchConv1d,
+    max_pool_2d => MaxPool2d,
+    max_pool_1d => MaxPool1d,
+    avg_pool_2d => AvgPool2d,
+    avg_pool_1d => AvgPool1d,
+    upscale => Upscale,
+    upscale_back => UpscaleBack,
 }
 
 /// The row that stops a gradient, for fixes that offer it.

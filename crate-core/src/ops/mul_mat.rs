@@ -4,16 +4,16 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contribution, Contributions, Cx, Emit, Flow, OpDef, Place, Read, ShapeCx, Site,
-    Storage, forward,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    ShapeCx, Site, Storage, forward,
 };
+use super::lines::send;
 use super::matmul::{flipped, shaped};
 use crate::graph::{NodeId, Value};
 use crate::math::Real;
 use crate::refusal::Reason;
-use crate::rules::tiles;
+use crate::rules::{RuleSet, tiles};
 use crate::tensor::{Shape, TensorType};
-use crate::trace::Accum;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "mul_mat",
@@ -27,13 +27,15 @@ pub(super) const DEF: OpDef = OpDef {
     shape,
     stretches: false,
     storage: Storage::Own,
-    flow: &[
-        Flow::carries("gᵀ b", &[Read::Src(1)]),
-        Flow::carries("g a", &[Read::Src(0)]),
-    ],
+    flow: &[Flow::carries("gᵀ b", &[Read::Src(1)]), Flow::carries("g a", &[Read::Src(0)])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[],
+    differs: &[Differs {
+        rules: RuleSet::Upstream,
+        how: How::Rule(upstream),
+        cite: "ggml.c:6800, MUL_MAT case of the backward switch",
+        mends: &[],
+    }],
     check: Check {
         samples: &[
             "param a [2,3] = rand(seed=1, lo=-1, hi=1)\nparam b [4,3] = rand(seed=2, lo=-1, hi=1)\ny = mul_mat(a, b)",
@@ -92,26 +94,65 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     let (a, b) = (site.src(0), site.src(1));
-    let send = |src, value| Contribution { src, via: Accum::Add, value, fold: false };
     let mut out = Vec::with_capacity(2);
     if site.wants(0) {
-        let [b0, b1, p, n] = site.shape(1).padded();
-        let m = site.shape(0).padded()[2];
-        let rows = |extent| Shape::new(&[b0, b1, p, extent]).unwrap_or(Shape::SCALAR);
-        let (b, g) = (shaped(emit, b, rows(n))?, shaped(emit, site.grad, rows(m))?);
-        let (bt, gt) = (flipped(emit, b)?, flipped(emit, g)?);
-        let full = emit.op(OpKind::MulMat, &[bt, gt])?;
-        out.push(send(0, grouped(emit, full, site.shape(0))?));
+        out.push(send(0, first_grad(emit, b, site.grad, site.shape(0))?));
     }
     if site.wants(1) {
-        let [a0, a1, m, n] = site.shape(0).padded();
-        let matrix = Shape::new(&[a0, a1, m, n]).unwrap_or(Shape::SCALAR);
-        let a = if site.shape(0).rank() < 2 { shaped(emit, a, matrix)? } else { a };
-        let at = flipped(emit, a)?;
-        let d = emit.op(OpKind::MulMat, &[at, site.grad])?;
-        out.push(send(1, shaped(emit, d, site.shape(1))?));
+        out.push(send(1, second_grad(emit, a, site.grad, site.shape(1))?));
     }
     Ok(out)
+}
+
+/// As upstream: it regroups the inner batch axis alone, and its OUT_PROD takes no transposed first operand (B15).
+fn upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    if site.wants(0) {
+        let ([a0, a1, ..], [b0, b1, ..]) = (site.shape(0).padded(), site.shape(1).padded());
+        if (a0, a1) != (b0, b1) && b0 != 1 {
+            return Err(Reason::NotThisForm(
+                "ggml sums shared batches of the first operand only where the outermost axis is 1",
+            ));
+        }
+        let view = emit.sink.graph().storage(site.src(1));
+        let steps = view.strides.get(..site.shape(1).rank()).unwrap_or(&[]);
+        if matches!(steps, [.., row, column] if column > row) {
+            return Err(Reason::NotThisForm(
+                "ggml's OUT_PROD takes no transposed second operand of MUL_MAT",
+            ));
+        }
+    }
+    rule(emit, site)
+}
+
+/// `gᵀ b`, summed over the batches that shared one of the first operand: the first operand's gradient.
+pub(super) fn first_grad(
+    emit: &mut Emit<'_>,
+    b: NodeId,
+    grad: NodeId,
+    to: Shape,
+) -> Result<NodeId, Reason> {
+    let [b0, b1, p, n] = emit.ty(b).shape.padded();
+    let m = to.padded()[2];
+    let rows = |extent| Shape::new(&[b0, b1, p, extent]).unwrap_or(Shape::SCALAR);
+    let (b, g) = (shaped(emit, b, rows(n))?, shaped(emit, grad, rows(m))?);
+    let (bt, gt) = (flipped(emit, b)?, flipped(emit, g)?);
+    let full = emit.op(OpKind::MulMat, &[bt, gt])?;
+    grouped(emit, full, to)
+}
+
+/// `g a`: the second operand's gradient.
+pub(super) fn second_grad(
+    emit: &mut Emit<'_>,
+    a: NodeId,
+    grad: NodeId,
+    to: Shape,
+) -> Result<NodeId, Reason> {
+    let shape = emit.ty(a).shape;
+    let matrix = Shape::new(&shape.padded()).unwrap_or(shape);
+    let a = if shape.rank() < 2 { shaped(emit, a, matrix)? } else { a };
+    let at = flipped(emit, a)?;
+    let d = emit.op(OpKind::MulMat, &[at, grad])?;
+    shaped(emit, d, to)
 }
 
 /// Sums the batches of a four-axis gradient over the groups that shared one batch of the source.
