@@ -2,7 +2,6 @@
 //! To add an op: one file beside the others, one line here.
 
 pub mod def;
-mod activation;
 mod along;
 mod conv;
 mod einsum_spec;
@@ -13,6 +12,11 @@ mod pool;
 mod reduce;
 mod resample;
 mod rows;
+mod activation;
+mod gated;
+mod normal;
+mod shares;
+mod spread;
 mod terms;
 mod triangle;
 mod window;
@@ -118,6 +122,42 @@ op_table! {
     hardsigmoid => Hardsigmoid,
     hardswish => Hardswish,
     xielu => Xielu,
+    // Gated linear units.
+    reglu => Reglu,
+    geglu => Geglu,
+    geglu_erf => GegluErf,
+    geglu_quick => GegluQuick,
+    swiglu => Swiglu,
+    swiglu_oai => SwigluOai,
+    // Reductions, further.
+    max => Max,
+    min => Min,
+    prod => Prod,
+    prod_others => ProdOthers,
+    prod_others_back => ProdOthersBack,
+    var => Var,
+    std_ => Std,
+    sample_var => SampleVar,
+    sample_std => SampleStd,
+    logsumexp => Logsumexp,
+    log_softmax => LogSoftmax,
+    cumsum => Cumsum,
+    argmax => Argmax,
+    argmin => Argmin,
+    count_equal => CountEqual,
+    add1 => Add1,
+    softmax_sinks => SoftmaxSinks,
+    // Norms.
+    rms_norm => RmsNorm,
+    norm => Norm,
+    layer_norm => LayerNorm,
+    group_norm => GroupNorm,
+    l2_norm => L2Norm,
+    // Losses.
+    cross_entropy_loss => CrossEntropyLoss,
+    cross_entropy => CrossEntropy,
+    bce_with_logits => BceWithLogits,
+    mse_loss => MseLoss,
     // Shape, further.
     concat => Concat,
     pad => Pad,

@@ -29,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
     differs: &[Differs {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no GELU case"),
-        cite: "ggml.c:7032, default case of the unary backward switch",
+        cite: "ggml.c:7080, default case of the unary backward switch",
         mends: &[
             Mend {
                 text: "{0} * exp(-softplus(-(1.5957691216057308 * ({0} + 0.044715 * {0} * {0} * {0}))))",

@@ -1,8 +1,8 @@
 //! What reductions over axes share: the shape of the result, the lines they run over, and the way back.
 
 use super::OpKind;
-use super::def::{Cx, Emit, ShapeCx, shape_value};
-use crate::graph::NodeId;
+use super::def::{Cx, Emit, Operand, ShapeCx, resolve_axes, shape_value};
+use crate::graph::{NodeId, Params};
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{MAX_RANK, Shape, TensorType};
@@ -38,6 +38,48 @@ pub(super) fn count(shape: Shape, axes: &[usize]) -> f64 {
     axes.iter().map(|a| f64::from(shape.dim(*a))).product()
 }
 
+/// The lines that a reduction runs over, as places in packed data.
+pub(super) struct Lines {
+    /// Where each line begins, in the order of the result.
+    pub(super) starts: Vec<usize>,
+    /// How far its elements lie from there.
+    pub(super) steps: Vec<usize>,
+}
+
+impl Lines {
+    /// The lines along these axes.
+    pub(super) fn new(shape: Shape, axes: &[usize]) -> Self {
+        let kept: Vec<usize> = (0..shape.rank()).filter(|x| !axes.contains(x)).collect();
+        Self { starts: places(shape, &kept), steps: places(shape, axes) }
+    }
+
+    /// The elements of the line that begins here.
+    pub(super) fn gather<T: Real>(&self, start: usize, data: &[T], line: &mut Vec<T>) {
+        line.clear();
+        line.extend(self.steps.iter().filter_map(|step| data.get(start + step).copied()));
+    }
+
+    /// Puts a line back where it belongs.
+    pub(super) fn scatter<T: Real>(&self, start: usize, line: &[T], out: &mut [T]) {
+        for (step, x) in self.steps.iter().zip(line) {
+            if let Some(o) = out.get_mut(start + step) {
+                *o = *x;
+            }
+        }
+    }
+}
+
+/// Every place along these axes, row-major.
+fn places(shape: Shape, axes: &[usize]) -> Vec<usize> {
+    let strides = shape.strides();
+    let mut out = vec![0];
+    for axis in axes {
+        let (d, stride) = (shape.dim(*axis) as usize, strides[*axis] as usize);
+        out = out.iter().flat_map(|at| (0..d).map(move |i| at + i * stride)).collect();
+    }
+    out
+}
+
 /// Gives each element of the result the value of `f` on the elements that go into it, in row-major order.
 pub(super) fn lines<T: Real>(
     cx: &mut Cx<'_, T>,
@@ -55,30 +97,41 @@ pub(super) fn lines<T: Real>(
         }
         return;
     }
-    let strides = shape.strides();
-    let walk = |over: &[usize], from: usize, visit: &mut dyn FnMut(usize)| {
-        let total: usize = over.iter().map(|x| shape.dim(*x) as usize).product();
-        for i in 0..total {
-            let mut rest = i;
-            let mut at = from;
-            for axis in over.iter().rev() {
-                let d = shape.dim(*axis) as usize;
-                at += (rest % d) * strides[*axis] as usize;
-                rest /= d;
-            }
-            visit(at);
-        }
-    };
-    let kept: Vec<usize> = (0..rank).filter(|x| !axes.contains(x)).collect();
+    let lines = Lines::new(shape, axes);
     let mut line = Vec::with_capacity(n);
-    let mut out = cx.out.iter_mut();
-    walk(&kept, 0, &mut |start| {
-        line.clear();
-        walk(axes, start, &mut |at| line.extend(a.data.get(at).copied()));
-        if let Some(o) = out.next() {
-            *o = f(&line);
-        }
-    });
+    for (o, start) in cx.out.iter_mut().zip(&lines.starts) {
+        lines.gather(*start, a.data, &mut line);
+        *o = f(&line);
+    }
+}
+
+/// Gives each line of the result the line that `f` makes of the first source's, in place.
+pub(super) fn map_lines<T: Real>(cx: &mut Cx<'_, T>, axes: &[usize], f: impl Fn(&mut [T])) {
+    let Some(a) = cx.src.first() else { return };
+    let lines = Lines::new(a.ty.shape, axes);
+    let mut line = Vec::with_capacity(lines.steps.len());
+    for start in &lines.starts {
+        lines.gather(*start, a.data, &mut line);
+        f(&mut line);
+        lines.scatter(*start, &line, cx.out);
+    }
+}
+
+/// Whether some line of the first operand, along the axes that an attribute names, is as `f` says.
+pub(super) fn any_line(
+    src: &[Operand<'_, f64>],
+    params: &Params,
+    axis: usize,
+    f: impl Fn(&[f64]) -> bool,
+) -> bool {
+    let Some(a) = src.first() else { return false };
+    let Ok(axes) = resolve_axes(params, axis, a.ty.shape) else { return false };
+    let lines = Lines::new(a.ty.shape, &axes);
+    let mut line = Vec::with_capacity(lines.steps.len());
+    lines.starts.iter().any(|start| {
+        lines.gather(*start, a.data, &mut line);
+        f(&line)
+    })
 }
 
 /// The gradient of a reduction with the reduced axes put back as 1.

@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
     differs: &[Differs {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no TRUNC case"),
-        cite: "ggml.c:7032, default case of the unary backward switch",
+        cite: "ggml.c:7080, default case of the unary backward switch",
         mends: &[],
     }],
     check: Check {
