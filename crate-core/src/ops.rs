@@ -2,19 +2,20 @@
 //! To add an op: one file beside the others, one line here.
 
 pub mod def;
+mod activation;
 mod along;
 mod conv;
 mod einsum_spec;
+mod gated;
 mod lines;
+mod normal;
 mod order;
 mod pick;
 mod pool;
 mod reduce;
 mod resample;
+mod rotation;
 mod rows;
-mod activation;
-mod gated;
-mod normal;
 mod shares;
 mod spread;
 mod terms;
@@ -216,6 +217,11 @@ op_table! {
     avg_pool_1d => AvgPool1d,
     upscale => Upscale,
     upscale_back => UpscaleBack,
+    // Attention and positions.
+    rope => Rope,
+    rope_back => RopeBack,
+    flash_attn_ext => FlashAttnExt,
+    gated_delta_step => GatedDeltaStep,
 }
 
 /// The row that stops a gradient, for fixes that offer it.

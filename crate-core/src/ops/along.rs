@@ -43,7 +43,7 @@ pub(super) fn places<'a, T: Real>(
     let axis = axis_of(params, AXIS, -1, of).unwrap_or(0);
     let around = Around::new(of, axis);
     let starts = line_starts(ids.ty.shape, of, axis);
-    starts.zip(ids.data).map(move |(start, id)| {
-        pick::wrapped(*id, around.n).map(|at| start + at * around.inner)
-    })
+    starts
+        .zip(ids.data)
+        .map(move |(start, id)| pick::wrapped(*id, around.n).map(|at| start + at * around.inner))
 }

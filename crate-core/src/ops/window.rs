@@ -140,7 +140,8 @@ fn index(params: &Params, a: Shape, b: Shape) -> Result<Vec<Index>, Reason> {
         // Without an end the part's own extent decides.
         if stop.is_none() && b.rank() == a.rank() {
             let first = start.unwrap_or(0);
-            let first = if first < 0 { first.saturating_add(i64::from(a.dim(axis))) } else { first };
+            let first =
+                if first < 0 { first.saturating_add(i64::from(a.dim(axis))) } else { first };
             let length = i64::from(b.dim(axis)).saturating_mul(step.unwrap_or(1));
             stop = Some(first.saturating_add(length)).filter(|s| *s >= 0);
         }
@@ -205,11 +206,7 @@ pub(super) fn shape(cx: &ShapeCx<'_>, overlaps: bool) -> Result<TensorType, Reas
 }
 
 /// The elements of a part, stretched to a window.
-pub(super) fn stretched<T: Copy>(
-    data: &[T],
-    of: Shape,
-    window: Shape,
-) -> impl Iterator<Item = T> {
+pub(super) fn stretched<T: Copy>(data: &[T], of: Shape, window: Shape) -> impl Iterator<Item = T> {
     let (small, large) = (of.padded(), window.padded());
     (0..window.n_elements() as usize).filter_map(move |flat| {
         let mut rest = flat;
@@ -236,10 +233,7 @@ pub(super) fn shown(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<NodeId, Reas
     let typed = site.src_ty.first().copied().unwrap_or(a);
     let window = resolve(site.params, &typed, b)?;
     let strides = window.strides.iter().take(b.rank()).map(|s| *s as i64);
-    let params = vec![
-        shape_value(b),
-        Value::Ints(strides.collect()),
-        Value::Int(window.offset as i64),
-    ];
+    let params =
+        vec![shape_value(b), Value::Ints(strides.collect()), Value::Int(window.offset as i64)];
     emit.with(OpKind::AsStrided, &[site.grad], params)
 }
