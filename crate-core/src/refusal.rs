@@ -209,6 +209,8 @@ pub enum Reason {
         /// The contribution's shape.
         got: Shape,
     },
+    /// The gradient is a view, and these rules need it packed; the text says why.
+    GradNotContiguous(&'static str),
     /// A needed source got nothing.
     NoContribution,
     /// A supplied accumulator does not fit.
@@ -298,6 +300,7 @@ impl Reason {
             Self::GradShape { .. } | Self::CotangentShape { .. } => Code::GradientShape,
             Self::NoContribution | Self::RuleContract(_) => Code::GradientMissing,
             Self::AccumulatorShape { .. } => Code::AccumulatorShape,
+            Self::GradNotContiguous(_) => Code::Layout,
             Self::NotBroadcastable { .. } => Code::ShapesDoNotBroadcast,
             Self::FirstWouldStretch { .. } => Code::BroadcastNotAllowed,
             Self::BadShape { .. } | Self::ShapesDisagree { .. } => Code::ShapeMismatch,
@@ -344,6 +347,13 @@ impl Reason {
             Self::NotThisForm(why) => {
                 format!("{op} (node \"{node}\") has a backward, but not in this form: {why}.")
             }
+            Self::GradNotContiguous(why) => {
+                format!("{op} (node \"{node}\") is given a gradient that is a view, and {why}.")
+            }
+            Self::SrcDtype { got } if src.is_some() => format!(
+                "{} of {node} is stored as {got}, and upstream sends no gradient to such a tensor.",
+                operand()
+            ),
             Self::SrcDtype { got } => format!(
                 "{node} is stored as {got}, and only floating-point tensors carry a gradient."
             ),

@@ -81,7 +81,8 @@ impl RuleSet {
 
     /// How these rules differentiate an op.
     pub fn backward(self, op: OpKind) -> Backward {
-        match self.difference(op, |h| !matches!(h, How::Unfolded(_))) {
+        let replaces = |h: &How| matches!(h, How::NoBackward(_) | How::Rule(_) | How::Wrong(_));
+        match self.difference(op, replaces) {
             Some(How::NoBackward(why)) => Backward::Missing(why),
             Some(How::Rule(rule) | How::Wrong(Wrong { rule, .. })) => Backward::Rule(*rule),
             _ if self == Self::Upstream && op.def().ggml.is_empty() => match op.def().backward {
@@ -105,6 +106,22 @@ impl RuleSet {
         match self.difference(op, |h| matches!(h, How::Wrong(_))) {
             Some(How::Wrong(wrong)) => Some(wrong),
             _ => None,
+        }
+    }
+
+    /// Why a gradient that is a view stops at this op.
+    pub fn packed(self, op: OpKind) -> Option<&'static str> {
+        match self.difference(op, |h| matches!(h, How::Packed(_))) {
+            Some(How::Packed(why)) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Sources that must have a gradient although the rule sends them none.
+    pub fn silent(self, op: OpKind) -> &'static [usize] {
+        match self.difference(op, |h| matches!(h, How::Silent(_))) {
+            Some(How::Silent(list)) => list,
+            _ => &[],
         }
     }
 

@@ -103,6 +103,10 @@ impl Build<'_> {
         value: NodeId,
         before: NodeId,
     ) -> Result<NodeId, Reason> {
+        if self.request.rules == RuleSet::Upstream && !self.is_packed(before) {
+            let why = "upstream adds to a packed one only";
+            return Err(Reason::GradNotContiguous(why));
+        }
         let sum = Emit { sink: self }.op(OpKind::Add, &[before, value])?;
         self.set_grad(into, sum);
         Ok(sum)

@@ -5,6 +5,7 @@ use crate::graph::{NodeId, NodeKind, overlap};
 use crate::ops::def::{Backward, Flow, Read, Storage};
 use crate::refusal::{HazardKind, Reason, Stage};
 use crate::rules::{Broadcast, RuleSet};
+use crate::tensor::DType;
 use crate::trace::{Author, Event, Skip, Why};
 
 impl Build<'_> {
@@ -14,6 +15,7 @@ impl Build<'_> {
         let reaches = self.reaches(loss);
         self.needed = depends.iter().zip(&reaches).map(|(d, r)| *d && *r).collect();
         let overwrites = self.overwrites();
+        let reached = depends.clone();
         for ix in 0..self.trace.n_forward {
             let Some(id) = NodeId::at(ix) else { break };
             let node = self.trace.graph.node(id);
@@ -36,6 +38,9 @@ impl Build<'_> {
                 Event::Skipped { node: id, why: Skip::NoParam }
             };
             self.trace.events.push(event);
+            if depends && !self.request.rules.looks_ahead() {
+                self.check_storage(id, &reached)?;
+            }
             self.check_node(id, depends, needed, &overwrites)?;
             if is_param && !reaches && self.trace.graph.node(id).ty.dtype.is_float() {
                 let used = self
@@ -78,7 +83,7 @@ impl Build<'_> {
     }
 
     /// Which nodes a trainable leaf reaches through sources that carry a gradient.
-    fn depends(&self) -> Vec<bool> {
+    pub(super) fn depends(&self) -> Vec<bool> {
         let mut out = vec![false; self.trace.n_forward];
         for (id, node) in self.trace.graph.prefix(self.trace.n_forward) {
             let depends = match &node.kind {
@@ -117,6 +122,18 @@ impl Build<'_> {
         out
     }
 
+    /// Upstream carries gradients in f32 and f16 alone. It says so of the first source; a later one stops its kernel.
+    fn check_storage(&mut self, id: NodeId, reached: &[bool]) -> Result<(), Stopped> {
+        let src = self.trace.graph.node(id).src().to_vec();
+        for (ix, s) in src.into_iter().enumerate() {
+            let got = self.trace.graph.node(s).ty.dtype;
+            if at(reached, s) && got == DType::Bf16 {
+                self.refuse(Stage::Mark, Some(id), Some(ix), Reason::SrcDtype { got })?;
+            }
+        }
+        Ok(())
+    }
+
     fn check_node(
         &mut self,
         id: NodeId,
@@ -144,6 +161,10 @@ impl Build<'_> {
             self.refuse(Stage::Mark, Some(id), None, Reason::NoRule(why))?;
         }
         let mut mine = overwrites.iter().filter(|(writer, ..)| *writer == id);
+        if !looks_ahead && !writes && mine.clone().next().is_some() {
+            let what = "it writes over a value that a rule reads later, and that rule reads the new one";
+            self.flag(id, None, HazardKind::UpstreamValue(what));
+        }
         if looks_ahead && let Some((_, victim, reader)) = mine.next() {
             let reason = Reason::Overwritten { victim: *victim, reader: *reader };
             self.refuse(Stage::Mark, Some(id), None, reason)?;

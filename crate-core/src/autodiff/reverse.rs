@@ -2,6 +2,7 @@
 
 use super::{Build, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
+use crate::forward::is_packed;
 use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
 use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sign, Sink, Site, When, Wrong};
@@ -88,6 +89,7 @@ impl Build<'_> {
                         ty,
                         params: &params,
                         wants: &wants,
+                        is_packed: self.is_packed(grad),
                     };
                     self.visit(op, rule, &site)?;
                     self.trace.events.push(Event::Left { node: id });
@@ -97,7 +99,16 @@ impl Build<'_> {
         Ok(())
     }
 
+    /// Whether the elements of a node stand one after the other.
+    pub(super) fn is_packed(&self, id: NodeId) -> bool {
+        is_packed(&self.trace.graph.storage(id), self.trace.graph.node(id).ty.shape)
+    }
+
     fn visit(&mut self, op: OpKind, rule: Rule, site: &Site<'_>) -> Result<(), Stopped> {
+        if let Some(why) = self.request.rules.packed(op).filter(|_| !site.is_packed) {
+            let reason = Reason::GradNotContiguous(why);
+            self.refuse(Stage::Reverse, Some(site.node), None, reason)?;
+        }
         if let Some(Wrong { what, when: When::Built(when), .. }) = self.request.rules.wrong(op)
             && when(site)
         {
@@ -121,6 +132,13 @@ impl Build<'_> {
             // In the collecting walk a refused contribution has been reported already.
             if site.wants(ix) && self.grad(*s).is_none() && self.mode == Mode::Stop {
                 self.refuse(Stage::Reverse, Some(site.node), Some(ix), Reason::NoContribution)?;
+            }
+        }
+        for ix in self.request.rules.silent(op) {
+            let source = site.src(*ix);
+            let reached = self.depends().get(source.index()).copied().unwrap_or(false);
+            if reached && self.grad(source).is_none() {
+                self.refuse(Stage::Reverse, Some(site.node), Some(*ix), Reason::NoContribution)?;
             }
         }
         if self.mode == Mode::Collect {

@@ -3,8 +3,8 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, forward, one, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef,
+    ParamKind, ParamSpec, Place, ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
 };
 use super::repeat::shape_param;
 use super::window::Window;
@@ -36,7 +36,11 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(|emit, site| back(emit, site, false)),
     differs: &[Differs {
         rules: RuleSet::Upstream,
-        how: How::Rule(|emit, site| back(emit, site, true)),
+        how: How::Wrong(Wrong {
+            rule: |emit, site| back(emit, site, true),
+            what: "its window overlaps itself, and of the parts that meet in an element the last one stays",
+            when: When::Built(overlaps),
+        }),
         cite: "ggml.c:6596, the window accumulation reads the original, so the last writer wins",
         mends: &[],
     }],
@@ -92,6 +96,16 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
     for (o, place) in cx.out.iter_mut().zip(window.places()) {
         *o = a.data.get(place).copied().unwrap_or(T::ZERO);
     }
+}
+
+/// Whether some element shows more than once.
+fn overlaps(site: &Site<'_>) -> bool {
+    let Ok(window) = strided(site.params, site.shape(0).n_elements()) else { return false };
+    let mut places: Vec<usize> = window.places().collect();
+    let n = places.len();
+    places.sort_unstable();
+    places.dedup();
+    places.len() < n
 }
 
 fn back(emit: &mut Emit<'_>, site: &Site<'_>, last: bool) -> Result<Contributions, Reason> {

@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g", &[])],
     forward: forward!(value),
     backward: Backward::Rule(|_, site| one(site.grad)),
-    differs: &[],
+    differs: &[super::def::PACKED],
     check: Check {
         samples: &[
             "param x [2,3] = rand(seed=1)\ny = cont(transpose(x))",

@@ -2,12 +2,13 @@
 //! Mirrors ggml.c, CPY. What a later backward reads of b's old value is found by the mark walk (B18).
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage,
     forward, one, shape_value,
 };
 use super::OpKind;
 use crate::math::Real;
 use crate::refusal::Reason;
+use crate::rules::RuleSet;
 use crate::tensor::TensorType;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -33,7 +34,15 @@ pub(super) const DEF: OpDef = OpDef {
         }
         one(emit.with(OpKind::Reshape, &[site.grad], vec![shape_value(site.shape(0))])?)
     }),
-    differs: &[],
+    differs: &[
+        super::def::PACKED,
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Silent(&[1]),
+            cite: "ggml.c:7115, the contract check reads a gradient that nobody made",
+            mends: &[],
+        },
+    ],
     check: Check {
         samples: &["param x [2,3] = rand(seed=1)\nconst d [2,3] = 0\nc = cpy(x, into=d)\ny = c * c"],
         kink: None,

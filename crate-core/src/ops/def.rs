@@ -513,7 +513,19 @@ pub enum How {
     Rule(Rule),
     /// It has another rule and goes on with a number that is not the gradient.
     Wrong(Wrong),
+    /// Its rule or its kernel takes a packed gradient only; the text says what stops a view.
+    Packed(&'static str),
+    /// It is asked for gradients of these sources although its rule sends none.
+    Silent(&'static [usize]),
 }
+
+/// What transposing backward hands on is a view, and many of upstream's rules and kernels do not take one (B4).
+pub const PACKED: Differs = Differs {
+    rules: RuleSet::Upstream,
+    how: How::Packed("upstream takes a packed one here"),
+    cite: "ggml.c, asserts that the gradient is contiguous",
+    mends: &[],
+};
 
 /// A rule whose number is wrong, at least sometimes.
 #[derive(Clone, Copy)]
@@ -577,6 +589,8 @@ pub struct Site<'a> {
     pub params: &'a Params,
     /// Which sources want a gradient.
     pub wants: &'a [bool],
+    /// Whether the elements of its gradient stand one after the other, as after no transpose.
+    pub is_packed: bool,
 }
 
 impl Site<'_> {
@@ -636,6 +650,11 @@ impl Emit<'_> {
     /// Appends a constant with one number an element, flat and row-major.
     pub fn literal(&mut self, shape: Shape, values: Vec<f64>) -> Result<NodeId, Reason> {
         self.sink.constant(TensorType::f32(shape), Init::Literal(values.into()))
+    }
+
+    /// The step along each axis of a node's storage.
+    pub fn strides(&self, node: NodeId) -> [isize; MAX_RANK] {
+        self.sink.graph().storage(node).strides
     }
 
     /// The type of a node.

@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(|emit, site| {
         one(emit.with(OpKind::DiagMaskZero, &[site.grad], site.params.values().to_vec())?)
     }),
-    differs: &[],
+    differs: &[super::def::PACKED],
     check: Check {
         samples: &[
             "param x [3,3] = rand(seed=1)\ny = softmax(diag_mask_inf(x))",

@@ -29,12 +29,15 @@ pub(super) const DEF: OpDef = OpDef {
     ],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[Differs {
-        rules: RuleSet::Upstream,
-        how: How::Rule(matrices_only),
-        cite: "ggml.c, ggml_get_rows_back asks for matrices",
-        mends: &[],
-    }],
+    differs: &[
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Rule(matrices_only),
+            cite: "ggml.c, ggml_get_rows_back asks for matrices",
+            mends: &[],
+        },
+        super::def::PACKED,
+    ],
     check: Check {
         samples: &[
             "param x [4,3] = rand(seed=1)\nconst i [3] i32 = [2, 0, 2]\ny = get_rows(x, i)",

@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
     ],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[],
+    differs: &[super::def::PACKED],
     check: Check {
         samples: &["param a [2,3] = rand(seed=1, lo=0.5, hi=2)\nparam b [2,3] = rand(seed=2, lo=0.5, hi=2)\ny = a * b", "param a [2,3] = rand(seed=3, lo=0.5, hi=2)\nparam b [2,1] = rand(seed=4, lo=0.5, hi=2)\ny = a * b", "param a [2,3] = rand(seed=5, lo=0.5, hi=2)\nparam b [3] = rand(seed=6, lo=0.5, hi=2)\ny = a * b"],
         kink: None,

@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(|emit, site| {
         one(emit.op(OpKind::Neg, &[site.grad])?)
     }),
-    differs: &[],
+    differs: &[super::def::PACKED],
     check: Check {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = -x"],
         kink: None,

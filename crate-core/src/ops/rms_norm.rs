@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
         let eps = site.params.num(EPS).unwrap_or(1e-6);
         one(normal::back(emit, [site.src(0), site.node, site.grad], Mean::Left, eps)?)
     }),
-    differs: &[],
+    differs: &[super::def::PACKED],
     check: Check {
         samples: &[
             "param x [2,4] = rand(seed=1, lo=-2, hi=2)\ny = rms_norm(x)",

@@ -27,7 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g, with the window zeroed", &[]), Flow::carries("the window of g", &[])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[],
+    differs: &[super::def::PACKED],
     check: Check {
         samples: &[
             "param a [3,4] = rand(seed=1)\nparam b [2,4] = rand(seed=2)\ny = set_slice(a, b, start=1, stop=3, axis=0)",

@@ -3,10 +3,11 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage,
-    forward, one, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place,
+    ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
 };
-use crate::graph::{Index, View};
+use crate::graph::{Index, Value, View};
+use crate::rules::RuleSet;
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{Axes, MAX_RANK, Shape, TensorType};
@@ -31,7 +32,16 @@ pub(super) const DEF: OpDef = OpDef {
         let params = vec![site.params.value(INDEX).clone(), shape_value(site.shape(0))];
         one(emit.with(OpKind::SliceBack, &[site.grad], params)?)
     }),
-    differs: &[],
+    differs: &[Differs {
+        rules: RuleSet::Upstream,
+        how: How::Wrong(Wrong {
+            rule: started_from_the_source,
+            what: "its gradient starts from the source times 0, and the source is not finite throughout",
+            when: When::Run(|src, _| src.iter().any(|o| o.data.iter().any(|x| !x.is_finite()))),
+        }),
+        cite: "ggml.c:6596, a window's gradient starts from a scaled source",
+        mends: &[],
+    }],
     check: Check {
         samples: &[
             "param x [3,4] = rand(seed=1)\ny = x[1]",
@@ -42,6 +52,14 @@ pub(super) const DEF: OpDef = OpDef {
     },
     place: Place::here(),
 };
+
+/// Zeros by multiplication: `0 · ∞` spoils them (B24).
+fn started_from_the_source(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    let params = vec![site.params.value(INDEX).clone(), shape_value(site.shape(0))];
+    let part = emit.with(OpKind::SliceBack, &[site.grad], params)?;
+    let zero = emit.with(OpKind::Scale, &[site.src(0)], vec![Value::Num(0.0)])?;
+    one(emit.op(OpKind::Add, &[zero, part])?)
+}
 
 /// What a bracket takes: the result's shape and names, where it begins, and its step along each axis,
 /// in steps of the source's axes.

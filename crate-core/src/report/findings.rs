@@ -211,6 +211,10 @@ impl Scene<'_> {
                 out.title = format!("{name} stores {got}");
                 out.why = "A gradient is a slope, and whole numbers have none.".to_owned();
             }
+            Reason::GradNotContiguous(_) => {
+                out.title = format!("{word} does not take a transposed gradient");
+                out.why = "Going back through a transpose or a permutation, the gradient keeps its place in memory and only its strides change.".to_owned();
+            }
             Reason::GradNotScalar { .. } => {
                 out.title = format!("{word} cannot join an earlier gradient");
                 out.why = format!(
