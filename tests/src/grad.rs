@@ -75,7 +75,7 @@ pub fn gradients<T: Lane>(analysis: &Analysis) -> Vec<Of> {
 /// # Panics
 /// If the text has no loss.
 pub fn differences(analysis: &Analysis) -> Vec<Of> {
-    const H: f64 = 1.0 / 1024.0;
+    const H: f64 = 1.0 / 8192.0;
     let graph = &analysis.trace.graph;
     let loss = analysis.lowered.loss.expect("a loss");
     let starts = starts(analysis, loss);

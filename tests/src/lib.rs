@@ -13,6 +13,7 @@ pub mod generate;
 pub mod golden;
 pub mod grad;
 pub mod reference;
+pub mod render;
 pub mod rng;
 pub mod sources;
 

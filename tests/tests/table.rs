@@ -77,7 +77,7 @@ fn run(op: OpKind, rules: RuleSet, text: &str) -> Result<&'static str, String> {
         return Err("a gradient is not finite".to_owned());
     }
     for (wide, single) in ours.iter().zip(gradients::<f32>(&analysis)) {
-        let gap = gap_of(&wide.values, &single.values, 1e-2);
+        let gap = gap_of(&wide.values, &single.values, 0.1);
         if gap > 1e-5 {
             return Err(format!("d{} in f32 is {gap:e} from f64", wide.leaf));
         }

@@ -67,7 +67,11 @@ impl Scene<'_> {
             word: op.map_or("", |op| self.rules.op_name(op)).to_owned(),
             src: about.and_then(|a| a.src).map(|s| s as u8),
             title: d.code.meaning().trim_end_matches('.').to_owned(),
-            message: sentence(&d.message),
+            // A name keeps its case.
+            message: match about {
+                Some(about) if d.message.split(' ').next() == Some(about.node.as_str()) => d.message.clone(),
+                _ => sentence(&d.message),
+            },
             clash: None,
             clash_axes: Vec::new(),
             why: String::new(),
