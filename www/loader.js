@@ -6,24 +6,73 @@
 (() => {
   if (typeof document === "undefined") {
     // The page's first message carries what the worker is made of; Rust takes over the later ones.
-    self.onmessage = ({ data: { glue, module } }) => {
+    self.onmessage = ({ data: { glue, module, faults } }) => {
       self.onmessage = null;
       importScripts(glue);
       wasm_bindgen.initSync({ module });
-      wasm_bindgen.start_worker();
+      wasm_bindgen.start_worker(faults);
     };
     return;
   }
 
   const { src: loader, dataset: { glue, wasm } } = document.currentScript;
+  const root = document.documentElement;
+  const element = (id) => document.getElementById(id);
+
+  // What the browser kept decides how the page looks before the module is there.
+  const kept = (key) => {
+    try {
+      return localStorage.getItem(`foldback.${key}`);
+    } catch {
+      return null;
+    }
+  };
+  const theme = kept("theme");
+  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  if (kept("text")) root.dataset.own = "";
+
+  // The banner works when nothing else does: it needs neither the module nor a network.
+  const fail = (message) => {
+    root.dataset.state = "failed";
+    element("banner-text").textContent = message;
+    element("banner").hidden = false;
+  };
+  element("banner-copy").onclick = () => {
+    const text = element("text")?.value ?? kept("text") ?? "";
+    void navigator.clipboard.writeText(text);
+  };
+  element("banner-reload").onclick = () => location.reload();
+  // A trap without a panic has no words of its own.
+  addEventListener("error", ({ error }) => {
+    if (globalThis.WebAssembly && error instanceof WebAssembly.RuntimeError) {
+      if (root.dataset.state !== "failed") fail(`The page crashed: ${error.message}`);
+    }
+  });
+
+  // A module of one function that uses two instructions of simd128.
+  const SIMD = new Uint8Array([
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253,
+    15, 253, 98, 11,
+  ]);
 
   const start = async () => {
+    if (!globalThis.WebAssembly) {
+      return fail("This browser has no WebAssembly, in which Foldback's engine is written.");
+    }
+    if (!WebAssembly.validate(SIMD)) {
+      return fail(
+        "This browser has no WebAssembly SIMD (simd128), which Foldback's engine needs. " +
+          "Chrome and Firefox have it since 2021, Safari since 2023.",
+      );
+    }
     const module = await WebAssembly.compileStreaming(fetch(wasm));
+    const faults = new URLSearchParams(location.search).has("fault");
     globalThis.foldback = {
+      fail: (message) => fail(`The page crashed, and your text is kept. ${message}`),
       // A classic worker: a module worker cannot be started from a page opened as a file.
       spawnWorker() {
         const worker = new Worker(loader);
-        worker.postMessage({ glue: new URL(glue, document.baseURI).href, module });
+        worker.postMessage({ glue: new URL(glue, document.baseURI).href, module, faults });
         return worker;
       },
     };
@@ -32,7 +81,7 @@
   };
 
   start().catch((error) => {
-    document.documentElement.dataset.state = "failed";
     console.error(error);
+    fail(`Foldback did not start: ${error.message}`);
   });
 })();

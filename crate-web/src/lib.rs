@@ -2,8 +2,16 @@
 //!
 //! One module, started twice by `www/loader.js`: as the page, and as the worker that holds the engine.
 
+pub mod first;
 pub mod model;
 pub mod protocol;
+
+#[cfg(target_arch = "wasm32")]
+mod link;
+#[cfg(target_arch = "wasm32")]
+mod ui;
+#[cfg(target_arch = "wasm32")]
+mod worker;
 
 #[cfg(target_arch = "wasm32")]
 pub mod start;

@@ -1,37 +1,43 @@
 //! The two entry points that the loader calls.
 
+use std::panic::{self, PanicHookInfo};
+
 use js_sys::global;
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, HtmlElement, Worker};
+
+use crate::model::examples::EXAMPLES;
+use crate::ui::Root;
+use crate::ui::app::App;
+use crate::worker;
 
 #[wasm_bindgen]
 extern "C" {
-    /// A worker running this very module; `www/loader.js` defines it before it starts the page.
-    #[wasm_bindgen(js_name = spawnWorker, js_namespace = foldback)]
-    fn spawn_worker() -> Worker;
+    /// Shows the banner of `index.html`, which needs nothing of this module any more.
+    #[wasm_bindgen(js_name = fail, js_namespace = foldback)]
+    fn fail(message: &str);
 }
 
-/// Starts the page: mounts it into `#app` and starts its worker.
+/// Starts the page in `#app`, with the text kept in the browser, or the first example.
 #[wasm_bindgen]
 pub fn start_page() {
-    let root = document().document_element().and_then(|root| root.dyn_into::<HtmlElement>().ok());
-    let place = document().get_element_by_id("app").and_then(|app| app.dyn_into().ok());
-    let (Some(root), Some(place)) = (root, place) else { return };
-    mount_to(place, || view! { <h1>"Foldback"</h1> }).forget();
-
-    let worker = spawn_worker();
-    let ready = Closure::once_into_js(move || {
-        let _ = root.dataset().set("state", "ready");
-    });
-    worker.set_onmessage(Some(ready.unchecked_ref()));
+    panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| fail(&panic.to_string())));
+    let Some(place) = document().get_element_by_id("app").and_then(|app| app.dyn_into().ok()) else {
+        return;
+    };
+    let text = crate::ui::kept_text().unwrap_or_else(|| EXAMPLES[0].text.to_owned());
+    mount_to(place, move || {
+        let app = App::start(&text);
+        view! { <Root app/> }
+    })
+    .forget();
 }
 
-/// Starts the worker: the loader has already instantiated the module there.
+/// Starts the worker: the loader has already instantiated the module there. `faults` is for tests.
 #[wasm_bindgen]
-pub fn start_worker() {
-    if let Ok(scope) = global().dyn_into::<DedicatedWorkerGlobalScope>() {
-        let _ = scope.post_message(&JsValue::from_str("ready"));
+pub fn start_worker(faults: bool) {
+    if let Ok(scope) = global().dyn_into() {
+        worker::start(scope, faults);
     }
 }

@@ -6,6 +6,7 @@ use foldback::report::{CheckReport, TrainReport};
 
 use super::answer::Answer;
 use super::layout::Orientation;
+use super::names::Arrow;
 use super::supervise::LinkState;
 use super::timeline::Grain;
 use super::view::{Over, Room, Tab, Theme};
@@ -38,19 +39,6 @@ pub enum Move {
         /// Forward in the trace.
         forward: bool,
     },
-}
-
-/// Along which edge.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Walk {
-    /// To an input.
-    Input,
-    /// To a consumer.
-    Consumer,
-    /// To the node above.
-    Up,
-    /// To the node below.
-    Down,
 }
 
 /// What a new document is made from.
@@ -129,7 +117,7 @@ pub enum Action {
     /// Select a node, or none.
     Select(Option<u32>),
     /// Select a neighbour of the selected node.
-    Walk(Walk),
+    Walk(Arrow),
     /// Show a problem.
     ShowProblem(usize),
     /// Show the next or previous problem.

@@ -1,8 +1,10 @@
-//! What the engine's side sends for a text: the report, and where its picture's pieces go.
+//! What the engine's side sends for a text: the report, and its picture.
 
 use foldback::report::Report;
 use serde::{Deserialize, Serialize};
 
+use super::layout::Orientation;
+use super::picture::{PicBox, Picture, draw};
 use super::view::Size;
 
 /// The answer to a text.
@@ -10,21 +12,35 @@ use super::view::Size;
 pub struct Answer {
     /// What was found and built.
     pub report: Report,
+    /// Where its boxes and edges go.
+    pub picture: Picture,
 }
 
 impl Answer {
+    /// A report with its picture.
+    pub fn new(report: Report, orientation: Orientation) -> Self {
+        let picture = draw(&report, orientation);
+        Self { report, picture }
+    }
+
     /// The whole picture's.
-    pub fn size(&self) -> Size {
-        Size { width: 800.0, height: 600.0 }
+    pub const fn size(&self) -> Size {
+        Size { width: self.picture.width, height: self.picture.height }
     }
 
-    /// Where the box of a node stands; none where it has no box of its own.
-    pub fn place(&self, _node: u32) -> Option<((f64, f64), Size)> {
-        None
+    /// The box of a node.
+    pub fn box_of(&self, node: u32) -> Option<usize> {
+        self.picture.box_of.get(node as usize).copied().flatten()
     }
 
-    /// The nodes that have a box.
-    pub fn placed(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.report.nodes.len() as u32).filter(|node| self.place(*node).is_some())
+    /// A box.
+    pub fn boxed(&self, ix: usize) -> Option<&PicBox> {
+        self.picture.boxes.get(ix)
+    }
+
+    /// Where the box of a node stands.
+    pub fn place(&self, node: u32) -> Option<((f64, f64), Size)> {
+        let rect = self.boxed(self.box_of(node)?)?.rect;
+        Some(((rect.x, rect.y), Size { width: rect.w, height: rect.h }))
     }
 }

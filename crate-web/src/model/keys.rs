@@ -2,7 +2,8 @@
 //!
 //! Single letters work only where the graph or the stepper has the focus; a text field keeps all it can use.
 
-use super::action::{Action, Move, Pane, Walk};
+use super::action::{Action, Move, Pane};
+use super::names::Arrow;
 use super::view::Over;
 
 /// A key press.
@@ -70,10 +71,10 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "Home" if stepping || walking => Action::Step(Move::First),
         "End" if stepping || walking => Action::Step(Move::Last),
         " " if focus == Focus::Scrubber && !held => Action::Play,
-        "ArrowLeft" if walking => Action::Walk(Walk::Input),
-        "ArrowRight" if walking => Action::Walk(Walk::Consumer),
-        "ArrowUp" if walking => Action::Walk(Walk::Up),
-        "ArrowDown" if walking => Action::Walk(Walk::Down),
+        "ArrowLeft" if walking => Action::Walk(Arrow::Left),
+        "ArrowRight" if walking => Action::Walk(Arrow::Right),
+        "ArrowUp" if walking => Action::Walk(Arrow::Up),
+        "ArrowDown" if walking => Action::Walk(Arrow::Down),
         "." if letters => Action::Step(Move::Fold { forward: true }),
         "," if letters => Action::Step(Move::Fold { forward: false }),
         "l" if letters && !held => Action::NextRules,
@@ -123,7 +124,8 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
 #[cfg(test)]
 mod tests {
     use super::{Focus, Press, action};
-    use crate::model::action::{Action, Move, Pane, Walk};
+    use crate::model::action::{Action, Move, Pane};
+    use crate::model::names::Arrow;
     use crate::model::view::Over;
 
     fn press(key: &str, focus: Focus) -> Option<Action> {
@@ -146,7 +148,7 @@ mod tests {
         ));
         assert!(matches!(
             press("ArrowRight", Focus::Graph),
-            Some(Action::Walk(Walk::Consumer))
+            Some(Action::Walk(Arrow::Right))
         ));
         assert!(press("ArrowRight", Focus::Elsewhere).is_none());
     }

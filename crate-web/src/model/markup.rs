@@ -13,6 +13,7 @@ pub mod inspect;
 pub mod math;
 pub mod outline;
 pub mod problem;
+pub mod say;
 pub mod steps;
 pub mod track;
 

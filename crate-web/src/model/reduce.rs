@@ -7,11 +7,12 @@ use std::sync::Arc;
 use foldback::lang::{self, Span, TextEdit, edit};
 use foldback::report::{CheckReport, FindingRow, Report, TrainReport, Weight};
 
-use super::action::{Action, Effect, Move, Pane, Source, Walk};
+use super::action::{Action, Effect, Move, Pane, Source};
 use super::answer::Answer;
 use super::doc::Doc;
 use super::examples::{EXAMPLES, NEW};
 use super::layout::Orientation;
+use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::view::{Camera, Over, Room, Side, Size, Tab, Theme, View};
@@ -166,8 +167,8 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
             }
         }
         Action::Select(node) => select(state, node),
-        Action::Walk(walk) => {
-            if let Some(node) = neighbour(state, walk) {
+        Action::Walk(arrow) => {
+            if let Some(node) = neighbour(state, arrow) {
                 select(state, Some(node));
                 effects.push(Effect::FocusNode(node));
             }
@@ -546,36 +547,15 @@ fn follow(state: &mut State, node: u32) {
     }
 }
 
-/// The nearest node along an edge, or in the same column.
-fn neighbour(state: &State, walk: Walk) -> Option<u32> {
+/// The node of the box that an arrow key leads to.
+fn neighbour(state: &State, arrow: Arrow) -> Option<u32> {
     let answer = state.run.shown.as_ref()?;
-    let from = state.run.inspected(&state.view).filter(|node| answer.place(*node).is_some());
-    let Some(from) = from else { return answer.placed().next() };
-    let nodes = &answer.report.nodes;
-    let here = answer.place(from)?.0;
-    let row = |node: &u32| answer.place(*node).map(|(place, _)| place.1);
-    match walk {
-        Walk::Input => {
-            let placed = |node: &&u32| answer.place(**node).is_some();
-            nodes.get(from as usize)?.src.iter().find(placed).copied()
-        }
-        Walk::Consumer => answer
-            .placed()
-            .find(|node| nodes.get(*node as usize).is_some_and(|node| node.src.contains(&from))),
-        Walk::Up | Walk::Down => {
-            let down = walk == Walk::Down;
-            let distance = |node: &u32| {
-                let (x, y) = answer.place(*node).map_or((0.0, 0.0), |(place, _)| place);
-                // A sibling stands in the same column; a step aside counts threefold.
-                (x - here.0).abs() * 3.0 + (y - here.1).abs()
-            };
-            answer
-                .placed()
-                .filter(|node| *node != from)
-                .filter(|node| row(node).is_some_and(|y| (y > here.1) == down && y != here.1))
-                .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-        }
-    }
+    let from = state.run.inspected(&state.view).and_then(|node| answer.box_of(node));
+    let to = match from {
+        Some(from) => names::neighbour(&answer.picture, from, arrow)?,
+        None => 0,
+    };
+    answer.boxed(to)?.node
 }
 
 #[cfg(test)]

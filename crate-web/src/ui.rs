@@ -1,0 +1,24 @@
+//! The page: components that show the state and dispatch actions. Nothing here decides anything.
+
+pub mod app;
+
+mod browser;
+mod canvas;
+mod dock;
+mod editor;
+mod files;
+mod help;
+mod keys;
+mod markup;
+mod over;
+mod root;
+mod side;
+mod stepper;
+mod top;
+
+pub use root::Root;
+
+/// The text that was kept in the browser the last time.
+pub fn kept_text() -> Option<String> {
+    browser::stored("text").filter(|text| !text.is_empty())
+}

@@ -1,0 +1,62 @@
+//! Files: a text into one, and a text out of one. The language's files end in `.fold`.
+
+use js_sys::Array;
+use leptos::prelude::document;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{Blob, DataTransfer, DragEvent, Event, File, HtmlAnchorElement, HtmlInputElement, Url};
+
+use super::app::App;
+use super::browser;
+use crate::model::action::{Action, Source};
+
+/// The largest file that is read: the language refuses larger texts, too.
+const LARGEST: f64 = 1_048_576.0;
+
+pub(super) fn download(name: &str, text: &str) {
+    let parts = Array::of1(&JsValue::from_str(text));
+    let Ok(blob) = Blob::new_with_str_sequence(&parts) else { return };
+    let Ok(url) = Url::create_object_url_with_blob(&blob) else { return };
+    if let Some(link) =
+        document().create_element("a").ok().and_then(|a| a.dyn_into::<HtmlAnchorElement>().ok())
+    {
+        link.set_href(&url);
+        link.set_download(name);
+        link.click();
+    }
+    let _ = Url::revoke_object_url(&url);
+}
+
+/// Opens the file that was chosen in an `<input type=file>`.
+pub(super) fn chosen(app: App, event: &Event) {
+    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+    let Some(input) = input else { return };
+    if let Some(file) = input.files().and_then(|files| files.get(0)) {
+        open(app, file);
+    }
+    // The same file can be chosen again.
+    input.set_value("");
+}
+
+/// Opens the file that was dropped anywhere on the page.
+pub(super) fn dropped(app: App, event: &DragEvent) {
+    let files = event.data_transfer().as_ref().and_then(DataTransfer::files);
+    if let Some(file) = files.and_then(|files| files.get(0)) {
+        event.prevent_default();
+        open(app, file);
+    }
+}
+
+fn open(app: App, file: File) {
+    if file.size() > LARGEST {
+        browser::announce("This file is larger than 1 MiB, which the language refuses");
+        return;
+    }
+    spawn_local(async move {
+        if let Ok(text) = JsFuture::from(file.text()).await
+            && let Some(text) = text.as_string()
+        {
+            app.dispatch(Action::Open(Source::File(text)));
+        }
+    });
+}

@@ -1,0 +1,62 @@
+//! From the browser's key events to the keyboard map of `model::keys`.
+
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, KeyboardEvent};
+
+use super::app::App;
+use super::browser::focused;
+use crate::model::action::Pane;
+use crate::model::keys::{Focus, Press, action};
+use leptos::prelude::WithUntracked;
+
+pub(super) fn pressed(app: App, event: &KeyboardEvent) {
+    // A dialog or a menu that is open has the keys.
+    if event.default_prevented() || event.is_composing() {
+        return;
+    }
+    let focused = focused();
+    if focused.as_ref().is_some_and(|element| within(element, "dialog, [popover]:popover-open")) {
+        return;
+    }
+    let key = event.key();
+    let press = Press {
+        key: &key,
+        command: event.ctrl_key() || event.meta_key(),
+        shift: event.shift_key(),
+        alt: event.alt_key(),
+        held: event.repeat(),
+    };
+    let over = app.view.with_untracked(|view| view.over);
+    if let Some(action) = action(press, place(focused.as_ref()), pane(focused.as_ref()), over) {
+        event.prevent_default();
+        app.dispatch(action);
+    }
+}
+
+fn within(element: &Element, selector: &str) -> bool {
+    element.closest(selector).ok().flatten().is_some()
+}
+
+fn place(focused: Option<&Element>) -> Focus {
+    let Some(element) = focused else { return Focus::Nowhere };
+    match element {
+        _ if within(element, "textarea, input, select") => Focus::Field,
+        _ if within(element, "#graph") => Focus::Graph,
+        _ if within(element, "#scrubber") => Focus::Scrubber,
+        _ if within(element, "#stepper") => Focus::Stepper,
+        _ if element.is_instance_of::<web_sys::HtmlElement>() && element.id() == "stage" => Focus::Graph,
+        _ => Focus::Elsewhere,
+    }
+}
+
+fn pane(focused: Option<&Element>) -> Option<Pane> {
+    let element = focused?;
+    let panes = [
+        ("#program", Pane::Program),
+        ("#stage", Pane::Stage),
+        ("#side", Pane::Side),
+        ("#stepper", Pane::Stepper),
+        ("#dock", Pane::Dock),
+    ];
+    panes.into_iter().find(|(selector, _)| within(element, selector)).map(|(_, pane)| pane)
+}

@@ -1,0 +1,171 @@
+//! The engine's side: receives a request, calls the engine, replies; nothing else.
+//!
+//! It holds one analysis, because checks and training continue it. Long jobs run in slices and let messages in
+//! between them, so that a newer text ends them.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{self, PanicHookInfo};
+use std::rc::Rc;
+
+use foldback::construct::Budget;
+use foldback::report::{Analysis, CheckReport, TrainReport, analyse};
+use js_sys::{Array, Date, Promise, Uint8Array};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+
+use crate::model::answer::Answer;
+use crate::protocol::{Body, Job, Reply, Request, VERSION, pack};
+
+/// How long a job keeps messages waiting, in milliseconds.
+const SLICE: f64 = 30.0;
+
+/// Receives from now on. `faults` lets a text break the worker on purpose, for tests of what happens then.
+pub fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
+    // A panic is told before it traps, and the instance is never called again.
+    panic::set_hook(Box::new(tell));
+    let worker = Rc::new(Worker {
+        scope,
+        faults,
+        newest: Cell::new(0),
+        analysis: RefCell::new(None),
+    });
+    let receiver = Rc::clone(&worker);
+    let receive = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        if let Ok(request) = serde_wasm_bindgen::from_value::<Request>(event.data())
+            && request.version == VERSION
+        {
+            receive(&receiver, request);
+        }
+    });
+    worker.scope.set_onmessage(Some(receive.as_ref().unchecked_ref()));
+    receive.forget();
+    worker.reply(0, Body::Ready, None);
+}
+
+fn tell(panic: &PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or("a panic without words").to_owned();
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    if let Ok(scope) = js_sys::global().dyn_into() {
+        post(&scope, &Reply::new(0, Body::Panicked { message, place }), None);
+    }
+}
+
+struct Worker {
+    scope: DedicatedWorkerGlobalScope,
+    faults: bool,
+    /// The revision that is worth working on.
+    newest: Cell<u32>,
+    analysis: RefCell<Option<Rc<Analysis>>>,
+}
+
+fn receive(worker: &Rc<Worker>, request: Request) {
+    let rev = request.rev;
+    match request.job {
+        Job::Analyse { text, orientation } => {
+            worker.newest.set(rev);
+            if worker.faults {
+                fail_on_purpose(&text);
+            }
+            let analysis = analyse(&text, &Budget::default());
+            let answer = Answer::new(analysis.report.clone(), orientation);
+            worker.reply(rev, Body::Report, Some(pack(&answer)));
+            worker.analysis.replace(Some(Rc::new(analysis)));
+        }
+        Job::Check => spawn_local(check(Rc::clone(worker), rev)),
+        Job::Train => spawn_local(train(Rc::clone(worker), rev)),
+    }
+}
+
+/// Breaks the worker the way that the text asks for.
+fn fail_on_purpose(text: &str) {
+    if text.contains("# fault: trap") {
+        core::arch::wasm32::unreachable();
+    }
+    while text.contains("# fault: hang") {
+        core::hint::spin_loop();
+    }
+    assert!(!text.contains("# fault: panic"), "a panic on purpose");
+}
+
+async fn check(worker: Rc<Worker>, rev: u32) {
+    let Some(analysis) = worker.analysis_of(rev) else { return };
+    let Some(mut checking) = analysis.checking() else {
+        return worker.bulk(rev, Body::Checks { done: true }, &CheckReport::default());
+    };
+    loop {
+        let end = Date::now() + SLICE;
+        let mut more = true;
+        while more && Date::now() < end {
+            more = checking.advance(1);
+        }
+        if !more {
+            break;
+        }
+        if !worker.goes_on(rev).await {
+            return;
+        }
+    }
+    worker.bulk(rev, Body::Checks { done: true }, &checking.report);
+}
+
+async fn train(worker: Rc<Worker>, rev: u32) {
+    let Some(analysis) = worker.analysis_of(rev) else { return };
+    let Some(mut training) = analysis.training() else {
+        return worker.bulk(rev, Body::Training { done: true }, &TrainReport::default());
+    };
+    loop {
+        let end = Date::now() + SLICE;
+        let mut more = true;
+        while more && Date::now() < end {
+            more = training.advance();
+        }
+        if !more {
+            break;
+        }
+        if !worker.goes_on(rev).await {
+            return;
+        }
+    }
+    worker.bulk(rev, Body::Training { done: true }, &training.report);
+}
+
+impl Worker {
+    fn analysis_of(&self, rev: u32) -> Option<Rc<Analysis>> {
+        (self.newest.get() == rev).then(|| self.analysis.borrow().clone()).flatten()
+    }
+
+    /// Says that it is alive, lets messages in, and says whether the job is still wanted.
+    async fn goes_on(&self, rev: u32) -> bool {
+        self.reply(rev, Body::Progress, None);
+        let pause = Promise::new(&mut |resolve, _| {
+            let _ = self.scope.set_timeout_with_callback(&resolve);
+        });
+        // A pause that cannot be made is no reason to stop.
+        let _ = JsFuture::from(pause).await;
+        self.newest.get() == rev
+    }
+
+    fn bulk(&self, rev: u32, body: Body, value: &impl Serialize) {
+        self.reply(rev, body, Some(pack(value)));
+    }
+
+    fn reply(&self, rev: u32, body: Body, bytes: Option<Vec<u8>>) {
+        post(&self.scope, &Reply::new(rev, body), bytes);
+    }
+}
+
+/// Posts an envelope, and the bytes behind it without a copy.
+fn post(scope: &DedicatedWorkerGlobalScope, reply: &Reply, bytes: Option<Vec<u8>>) {
+    let Ok(envelope) = serde_wasm_bindgen::to_value(reply) else { return };
+    let message = Array::of1(&envelope);
+    let transfer = Array::new();
+    if let Some(bytes) = bytes {
+        let bytes = Uint8Array::from(&bytes[..]);
+        transfer.push(&bytes.buffer());
+        message.push(&bytes);
+    }
+    // A page that is gone needs no answer.
+    let _ = scope.post_message_with_transfer(&message, &transfer);
+}
