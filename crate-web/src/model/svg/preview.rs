@@ -113,7 +113,8 @@ fn scalar(b: &PicBox, tall: bool, down: f64) -> String {
     let size = sizes.iter().copied().find(|s| measure::mono_width(&full, *s) <= room).unwrap_or(11.0);
     let y = if tall { 37.0 } else { 45.0 } + down + size * 0.35;
     format!(
-        "<text class=\"scalar\" style=\"font-size:{}px\" x=\"{}\" y=\"{}\">{}</text>",
+        // A class for each size: the page's content security policy allows no `style`.
+        "<text class=\"scalar s{}\" x=\"{}\" y=\"{}\">{}</text>",
         px(size),
         px(b.rect.w / 2.0),
         px(y),
