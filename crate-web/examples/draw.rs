@@ -1,6 +1,7 @@
 //! Draws graphs into HTML files, to look at: `cargo run -p foldback-web --example draw -- OUT_DIR`.
 //! Every file is one text at one step, in one orientation and theme. Deliberately absent: judgement.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
@@ -74,7 +75,8 @@ loss = sum(y * g)
 
 /// A text with `n` nodes that read earlier ones, from a seed.
 fn random(n: u64, seed: u64) -> String {
-    let mut out = "rules numpy\nparam p0 [2, 3] = randn(seed=1)\nparam p1 [2, 1] = randn(seed=2)\n".to_owned();
+    let mut out = "rules numpy\nparam p0 [2, 3] = randn(seed=1)\nparam p1 [2, 1] = randn(seed=2)\n"
+        .to_owned();
     let mut s = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = |below: u64| {
         s ^= s << 13;
@@ -93,26 +95,31 @@ fn random(n: u64, seed: u64) -> String {
             3 => format!("exp({a} * 0.1)"),
             _ => format!("{a} + {b}"),
         };
-        out.push_str(&format!("n{i} = {rhs}\n"));
+        let _ = writeln!(out, "n{i} = {rhs}");
     }
-    out.push_str(&format!("loss = sum(n{} * n{})\n", n - 1, n / 2));
+    let _ = writeln!(out, "loss = sum(n{} * n{})", n - 1, n / 2);
     out
 }
 
 fn chain(n: usize) -> String {
     let mut out = "param a0 [2] = [1, 2]\n".to_owned();
     for i in 1..=n {
-        out.push_str(&format!("a{i} = a{} + a{}\n", i - 1, i - 1));
+        let _ = writeln!(out, "a{i} = a{} + a{}", i - 1, i - 1);
     }
-    out.push_str(&format!("loss = sum(a{n})\n"));
+    let _ = writeln!(out, "loss = sum(a{n})");
     out
 }
 
-fn page(dir: &Path, name: &str, report: &Report, tick: usize, selected: Option<usize>) -> io::Result<()> {
+fn page(
+    dir: &Path,
+    name: &str,
+    report: &Report,
+    tick: usize,
+    selected: Option<usize>,
+) -> io::Result<()> {
     let root = env!("CARGO_MANIFEST_DIR");
     let css = fs::read_to_string(Path::new(root).join("../www/graph.css"))?;
-    let tokens = fs::read_to_string(Path::new(root).join("../www/tokens.css"))
-        .or_else(|_| fs::read_to_string("/work/shared/design/mock/tokens.css"))?;
+    let tokens = fs::read_to_string(Path::new(root).join("../www/tokens.css"))?;
     for (orientation, suffix) in [(Orientation::Wide, "wide"), (Orientation::Tall, "tall")] {
         let picture = draw(report, orientation);
         let state = state(&picture, report, tick, selected);
@@ -144,7 +151,8 @@ fn main() -> io::Result<()> {
     let numpy = run(&ROUTER.replace("RULES", "numpy"));
     let ggml = run(&ROUTER.replace("RULES", "ggml"));
     for (name, report) in [("numpy", &numpy), ("ggml", &ggml), ("eight", &run(WIDE_ROUTER))] {
-        let fold = report.ticks.iter().position(|t| t.kind == TickGlyph::Fold).map_or(0, |at| at + 1);
+        let fold =
+            report.ticks.iter().position(|t| t.kind == TickGlyph::Fold).map_or(0, |at| at + 1);
         page(dir, &format!("{name}-fold"), report, fold, None)?;
         page(dir, &format!("{name}-end"), report, report.ticks.len(), Some(3))?;
     }
@@ -160,7 +168,8 @@ fn main() -> io::Result<()> {
         ("chain5", chain(5)),
     ] {
         let report = run(&text);
-        let middle = report.ticks.iter().rposition(|t| t.kind == TickGlyph::Emit).map_or(0, |at| at + 1);
+        let middle =
+            report.ticks.iter().rposition(|t| t.kind == TickGlyph::Emit).map_or(0, |at| at + 1);
         page(dir, name, &report, report.ticks.len(), None)?;
         page(dir, &format!("{name}-step"), &report, middle, None)?;
     }

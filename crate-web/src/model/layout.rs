@@ -10,11 +10,10 @@ mod order;
 mod place;
 mod sizes;
 
-
 use super::scene::{LinkKind, Scene};
 
-pub use layers::Columns;
 pub(crate) use cells::lane_offset;
+pub use layers::Columns;
 pub(crate) use sizes::{CHIP_HIGH, Sizes, chip_width};
 
 /// Which way the values run.

@@ -1,5 +1,5 @@
 //! How wide text will be, before any font is known. Deliberately absent: the fonts themselves.
-//! Widths are those of DejaVu Sans, about the widest fallback met in practice: other fonts leave some air.
+//! Widths are those of `DejaVu Sans`, about the widest fallback met in practice: other fonts leave some air.
 
 /// The width of `text` in the platform's UI font at `px`.
 pub fn ui_width(text: &str, px: f64) -> f64 {
@@ -80,8 +80,12 @@ mod tests {
 
     #[test]
     fn long_text_is_cut_or_wrapped() {
-        assert_eq!(cut("abcdef", 40.0, |t| mono_width(t, 10.0)), "abcde…");
-        assert!(wrap("one two three four five six", 12.0, 60.0).iter().all(|l| ui_width(l, 12.0) <= 60.0));
+        assert_eq!(cut("abcdef", 34.0, |t| mono_width(t, 10.0)), "abcd…");
+        assert!(
+            wrap("one two three four five six", 12.0, 60.0)
+                .iter()
+                .all(|l| ui_width(l, 12.0) <= 60.0)
+        );
         assert_eq!(shape(&[2, 3]), "[2,3]");
         assert_eq!(shape(&[]), "[]");
     }

@@ -1,5 +1,7 @@
 //! What a box is called aloud, and which box an arrow key leads to.
 
+use std::fmt::Write;
+
 use foldback::report::Report;
 
 use super::picture::{PicBox, Picture};
@@ -38,7 +40,7 @@ pub(crate) fn tell(report: &Report, picture: &mut Picture) {
         let mut spoken = format!("{op}{}{how}, {}", b.name, shape_aloud(&b.shape));
         if !inputs.is_empty() && b.kind != BoxKind::Seed {
             let word = if inputs.len() == 1 { "input" } else { "inputs" };
-            spoken.push_str(&format!(", {word} {}", list(&inputs)));
+            let _ = write!(spoken, ", {word} {}", list(&inputs));
         }
         picture.boxes[at].spoken = spoken;
     }
@@ -59,17 +61,29 @@ fn list(words: &[&str]) -> String {
 /// `shape 2 by 3`, `a scalar`.
 fn shape_aloud(shape: &str) -> String {
     let inside = shape.trim_matches(['[', ']']);
-    if inside.is_empty() { "a scalar".to_owned() } else { format!("shape {}", inside.replace(',', " by ")) }
+    if inside.is_empty() {
+        "a scalar".to_owned()
+    } else {
+        format!("shape {}", inside.replace(',', " by "))
+    }
 }
 
 /// A box's name for assistive technology: `div y, shape 2 by 3, inputs w and c, gradient ready, 1 problem`.
-pub fn aloud(report: &Report, picture: &Picture, at: usize, state: &BoxState, tick: usize) -> String {
+pub fn aloud(
+    report: &Report,
+    picture: &Picture,
+    at: usize,
+    state: &BoxState,
+    tick: usize,
+) -> String {
     let Some(b) = picture.boxes.get(at) else { return String::new() };
     let mut out = b.spoken.clone();
     match state.phase {
         Phase::Hidden => out.push_str(", hidden"),
         Phase::Pending => match b.built {
-            Some(step) => out.push_str(&format!(", built at step {step}")),
+            Some(step) => {
+                let _ = write!(out, ", built at step {step}");
+            }
             None => out.push_str(", not built yet"),
         },
         Phase::Begun => out.push_str(", being built"),
@@ -89,7 +103,9 @@ pub fn aloud(report: &Report, picture: &Picture, at: usize, state: &BoxState, ti
             _ if !last => {}
             0 => {}
             1 => out.push_str(", 1 problem"),
-            n => out.push_str(&format!(", {n} problems")),
+            n => {
+                let _ = write!(out, ", {n} problems");
+            }
         }
     }
     if state.current {
@@ -98,7 +114,12 @@ pub fn aloud(report: &Report, picture: &Picture, at: usize, state: &BoxState, ti
     out
 }
 
-fn gradient_aloud(report: &Report, picture: &Picture, id: u32, tick: usize) -> Option<&'static str> {
+fn gradient_aloud(
+    report: &Report,
+    picture: &Picture,
+    id: u32,
+    tick: usize,
+) -> Option<&'static str> {
     if !report.needed.get(id as usize).copied().unwrap_or(false) {
         return None;
     }
@@ -106,7 +127,8 @@ fn gradient_aloud(report: &Report, picture: &Picture, id: u32, tick: usize) -> O
     let built = gradient
         .and_then(|g| picture.box_of.get(g as usize).copied().flatten())
         .and_then(|b| picture.boxes[b].built);
-    let parts = picture.boxes.iter().any(|b| b.into == Some(id) && b.built.is_none() && b.nodes.is_empty());
+    let parts =
+        picture.boxes.iter().any(|b| b.into == Some(id) && b.built.is_none() && b.nodes.is_empty());
     match built {
         Some(step) if step as usize <= tick && parts => Some(", gradient in part"),
         Some(step) if step as usize <= tick => Some(", gradient ready"),
@@ -146,8 +168,7 @@ pub fn neighbour(picture: &Picture, at: usize, arrow: Arrow) -> Option<usize> {
             let down = arrow == Arrow::Down;
             let ahead = picture.boxes.iter().enumerate().filter(|(ix, other)| {
                 let shares = other.rect.x <= middle && middle <= other.rect.x + other.rect.w;
-                let beyond =
-                    if down { other.rect.y > b.rect.y } else { other.rect.y < b.rect.y };
+                let beyond = if down { other.rect.y > b.rect.y } else { other.rect.y < b.rect.y };
                 *ix != at && shares && beyond
             });
             let away = |r: f64| (r - b.rect.y).abs();
@@ -165,6 +186,7 @@ pub fn outline(picture: &Picture) -> Vec<usize> {
 
 /// The link between two boxes, if there is one: for announcing what an arrow key followed.
 pub fn link_between(picture: &Picture, a: usize, b: usize) -> Option<(usize, LinkKind)> {
-    let found = picture.edges.iter().position(|e| (e.from, e.to) == (a, b) || (e.from, e.to) == (b, a));
+    let found =
+        picture.edges.iter().position(|e| (e.from, e.to) == (a, b) || (e.from, e.to) == (b, a));
     found.map(|ix| (ix, picture.edges[ix].kind))
 }

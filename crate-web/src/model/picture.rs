@@ -32,6 +32,7 @@ pub struct Rect {
 
 impl Rect {
     /// The same, `by` larger on every side.
+    #[must_use]
     pub fn grown(self, by: f64) -> Self {
         Self { x: self.x - by, y: self.y - by, w: self.w + 2.0 * by, h: self.h + 2.0 * by }
     }
@@ -46,6 +47,7 @@ impl Rect {
     }
 
     /// The smallest rectangle around both.
+    #[must_use]
     pub fn around(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let right = (self.x + self.w).max(other.x + other.w);

@@ -7,7 +7,9 @@ mod missing;
 use foldback::report::{NodeRow, Report, Role, TickRow};
 
 /// What a box is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub enum BoxKind {
     /// A trainable leaf.
     Param,
@@ -172,7 +174,8 @@ fn forward(report: &Report, scene: &mut Scene) {
         });
         for (slot, src) in row.src.iter().enumerate() {
             let Some(from) = box_at(scene, *src) else { continue };
-            let shape = report.nodes.get(*src as usize).map(|n| n.shape.clone()).unwrap_or_default();
+            let shape =
+                report.nodes.get(*src as usize).map(|n| n.shape.clone()).unwrap_or_default();
             let stretch = row.stretch.get(slot).map(|axes| {
                 let words: Vec<String> =
                     axes.iter().map(|a| format!("{} ×{}", a.name, a.to / a.from.max(1))).collect();

@@ -188,13 +188,16 @@ fn halos(picture: &Picture, tick: &TickRow, current: Option<usize>) -> Vec<Halo>
         let own: Vec<usize> = (0..picture.boxes.len())
             .filter(|at| {
                 let b = &picture.boxes[*at];
-                b.of == Some(of) && !matches!(b.kind, BoxKind::Accumulate | BoxKind::Accumulator | BoxKind::Seed)
+                b.of == Some(of)
+                    && !matches!(b.kind, BoxKind::Accumulate | BoxKind::Accumulator | BoxKind::Seed)
             })
             .collect();
         let rects = own.iter().map(|at| picture.boxes[*at].rect);
         if let Some(column) = rects.clone().reduce(Rect::around) {
             let column = column.grown(10.0);
-            let foreign = |(at, b): (usize, &PicBox)| !own.contains(&at) && b.rect.grown(4.0).overlaps(column);
+            let foreign = |(at, b): (usize, &PicBox)| {
+                !own.contains(&at) && b.rect.grown(4.0).overlaps(column)
+            };
             if picture.boxes.iter().enumerate().any(foreign) {
                 out.extend(rects.map(|r| Halo { rect: r.grown(8.0), hue: Hue::Plain }));
             } else {
@@ -208,12 +211,18 @@ fn halos(picture: &Picture, tick: &TickRow, current: Option<usize>) -> Vec<Halo>
     match tick.kind {
         TickGlyph::Fold => {
             let feeds = picture.edges.iter().find(|e| e.to == at && e.kind == LinkKind::Fold);
-            let next_to = feeds.filter(|e| e.points.len() == 2 && e.fan.is_some() && e.own.is_empty());
+            let next_to =
+                feeds.filter(|e| e.points.len() == 2 && e.fan.is_some() && e.own.is_empty());
             let rect = match next_to {
                 Some(e) => {
                     // From the middle of the box that is folded, so that the fan lies on the ground.
                     let from = picture.boxes[e.from].rect;
-                    let lower = Rect { x: from.x + from.w * 0.25, y: from.y + from.h * 0.25, w: from.w / 2.0, h: from.h / 2.0 };
+                    let lower = Rect {
+                        x: from.x + from.w * 0.25,
+                        y: from.y + from.h * 0.25,
+                        w: from.w / 2.0,
+                        h: from.h / 2.0,
+                    };
                     rect.grown(4.0).around(lower)
                 }
                 None => rect.grown(6.0),
@@ -241,7 +250,9 @@ fn hue(tick: &TickRow) -> Hue {
         TickGlyph::Fold | TickGlyph::FoldNoOp => Hue::Fold,
         TickGlyph::Refusal => Hue::Refusal,
         TickGlyph::Mark => Hue::Plain,
-        TickGlyph::Seed | TickGlyph::Rule | TickGlyph::Emit | TickGlyph::Accumulate => Hue::Backward,
+        TickGlyph::Seed | TickGlyph::Rule | TickGlyph::Emit | TickGlyph::Accumulate => {
+            Hue::Backward
+        }
     }
 }
 

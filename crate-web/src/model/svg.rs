@@ -120,7 +120,14 @@ pub fn defs() -> &'static str {
 pub fn ground(picture: &Picture) -> String {
     let mut out = String::new();
     for (a, b) in &picture.divider {
-        let _ = write!(out, "<path class=\"mirror\" d=\"M{} {}L{} {}\"/>", px(a.x), px(a.y), px(b.x), px(b.y));
+        let _ = write!(
+            out,
+            "<path class=\"mirror\" d=\"M{} {}L{} {}\"/>",
+            px(a.x),
+            px(a.y),
+            px(b.x),
+            px(b.y)
+        );
     }
     let tall = picture.orientation == super::layout::Orientation::Tall;
     for word in &picture.bands {
@@ -163,7 +170,10 @@ pub fn halos(state: &State) -> String {
 /// The saved values that the rule at work reads.
 pub fn reads(picture: &Picture, state: &State) -> String {
     let paths = state.reads.iter().filter_map(|r| picture.reads.get(*r));
-    paths.map(|r| format!("<path class=\"reads\" d=\"{}\"/>", r.path)).collect()
+    paths.fold(String::new(), |mut out, r| {
+        let _ = write!(out, "<path class=\"reads\" d=\"{}\"/>", r.path);
+        out
+    })
 }
 
 /// The words beside the current step.
@@ -172,7 +182,13 @@ pub fn note(state: &State) -> String {
     let mut out = format!("<g class=\"note {}\">", hue_class(note.hue));
     let (x, mut y) = (note.rect.x, note.rect.y + 12.0);
     for line in &note.title {
-        let _ = write!(out, "<text class=\"note-title\" x=\"{}\" y=\"{}\">{}</text>", px(x), px(y), escape(line));
+        let _ = write!(
+            out,
+            "<text class=\"note-title\" x=\"{}\" y=\"{}\">{}</text>",
+            px(x),
+            px(y),
+            escape(line)
+        );
         y += 17.0;
     }
     y += 3.0;

@@ -16,7 +16,7 @@ const NEXT_LANE: f64 = 9.0;
 /// Which boxes stand together, in the order in which gradients (or a pill's value) run through them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Stacks {
-    pub(super) stacks: Vec<Stack>,
+    pub(super) all: Vec<Stack>,
     /// For each box, its stack; the seed has none.
     of: Vec<Option<usize>>,
     pub(super) inner: Vec<Option<Inner>>,
@@ -55,7 +55,8 @@ pub(super) fn stacks(scene: &Scene, columns: &Columns, orientation: Orientation)
         let (a, b) = (find(&mut root, link.from), find(&mut root, link.to));
         root[a.max(b)] = a.min(b);
     }
-    let mut out = Stacks { of: vec![None; n], inner: vec![None; scene.links.len()], ..Stacks::default() };
+    let mut out =
+        Stacks { of: vec![None; n], inner: vec![None; scene.links.len()], ..Stacks::default() };
     let mut at_root: Vec<Option<usize>> = vec![None; n];
     for at in 0..n {
         let r = find(&mut root, at);
@@ -63,13 +64,13 @@ pub(super) fn stacks(scene: &Scene, columns: &Columns, orientation: Orientation)
             continue;
         }
         let stack = *at_root[r].get_or_insert_with(|| {
-            out.stacks.push(Stack::default());
-            out.stacks.len() - 1
+            out.all.push(Stack::default());
+            out.all.len() - 1
         });
-        out.stacks[stack].boxes.push(at);
+        out.all[stack].boxes.push(at);
         out.of[at] = Some(stack);
     }
-    let mut inner_links: Vec<Vec<usize>> = vec![Vec::new(); out.stacks.len()];
+    let mut inner_links: Vec<Vec<usize>> = vec![Vec::new(); out.all.len()];
     for (ix, link) in scene.links.iter().enumerate() {
         if in_band(link.kind)
             && is_inner(link.from, link.to)
@@ -78,7 +79,7 @@ pub(super) fn stacks(scene: &Scene, columns: &Columns, orientation: Orientation)
             inner_links[stack].push(ix);
         }
     }
-    for (stack, links) in out.stacks.iter_mut().zip(&inner_links) {
+    for (stack, links) in out.all.iter_mut().zip(&inner_links) {
         stack.boxes = ordered(scene, &stack.boxes, links);
         let mut straight_in = vec![false; stack.boxes.len()];
         for ix in links {
@@ -94,7 +95,8 @@ pub(super) fn stacks(scene: &Scene, columns: &Columns, orientation: Orientation)
             let straight = next && !straight_in[to];
             stack.branches |= seeded && !straight;
             straight_in[to] |= straight;
-            out.inner[*ix] = Some(if straight { Inner::Straight } else { Inner::Around { lane: 0 } });
+            out.inner[*ix] =
+                Some(if straight { Inner::Straight } else { Inner::Around { lane: 0 } });
         }
     }
     out
@@ -137,7 +139,10 @@ fn ordered(scene: &Scene, boxes: &[usize], links: &[usize]) -> Vec<usize> {
             let fed = next[l].iter().filter(|p| ready.contains(p));
             fed.min_by_key(|p| rank(**p)).copied()
         });
-        let Some(chosen) = follows.or_else(|| ready.iter().min_by_key(|p| rank(**p)).copied()) else { break };
+        let Some(chosen) = follows.or_else(|| ready.iter().min_by_key(|p| rank(**p)).copied())
+        else {
+            break;
+        };
         ready.retain(|p| *p != chosen);
         for p in &next[chosen] {
             waiting[*p] -= 1;
@@ -160,7 +165,7 @@ pub(super) fn assign_lanes(
     sizes: &Sizes,
     orientation: Orientation,
 ) {
-    let mut links_of: Vec<Vec<usize>> = vec![Vec::new(); stacks.stacks.len()];
+    let mut links_of: Vec<Vec<usize>> = vec![Vec::new(); stacks.all.len()];
     for (ix, link) in scene.links.iter().enumerate() {
         if stacks.inner[ix].is_some()
             && let Some(stack) = stacks.of[link.to]
@@ -168,11 +173,12 @@ pub(super) fn assign_lanes(
             links_of[stack].push(ix);
         }
     }
-    for (stack, links) in stacks.stacks.iter_mut().zip(&links_of) {
+    for (stack, links) in stacks.all.iter_mut().zip(&links_of) {
         let place = |b: usize| stack.boxes.iter().position(|x| *x == b);
         let around = |from: usize| {
             links.iter().any(|ix| {
-                scene.links[*ix].from == from && matches!(stacks.inner[*ix], Some(Inner::Around { .. }))
+                scene.links[*ix].from == from
+                    && matches!(stacks.inner[*ix], Some(Inner::Around { .. }))
             })
         };
         let mut places = Vec::with_capacity(stack.boxes.len());
@@ -237,9 +243,10 @@ pub(super) fn band(
 ) -> Band {
     let n_layers = columns.n_layers;
     let flow = |layer: usize| if forward { layer } else { n_layers - 1 - layer };
-    let mut band = Band { layers: vec![Vec::new(); n_layers], lanes: vec![0.0; n_layers], ..Band::default() };
+    let mut band =
+        Band { layers: vec![Vec::new(); n_layers], lanes: vec![0.0; n_layers], ..Band::default() };
     let mut home: Vec<Option<(usize, f64)>> = vec![None; scene.boxes.len()];
-    for (ix, stack) in stacks.stacks.iter().enumerate() {
+    for (ix, stack) in stacks.all.iter().enumerate() {
         let Some(first) = stack.boxes.first().copied() else { continue };
         if scene.boxes[first].kind.is_forward() != forward {
             continue;
@@ -335,7 +342,7 @@ fn nets(
         let ix = band.nets.len();
         let carrier = carrier(&arrivals, start);
         let mut came_from = cell;
-        for layer in start + 1..=last {
+        for (layer, pass_here) in passing.iter_mut().enumerate().take(last + 1).skip(start + 1) {
             let mut ends: Vec<HopEnd> = Vec::new();
             for (_, l) in arrivals.iter().filter(|(at, _)| *at == layer) {
                 if let Some((cell, base)) = home[scene.links[*l].to] {
@@ -356,7 +363,7 @@ fn nets(
                     ..Cell::default()
                 });
                 ends.push(HopEnd { cell: pass, off: 0.0, link: None });
-                passing[layer].push(pass);
+                pass_here.push(pass);
                 came_from = pass;
             }
             net.hops.push(Hop { layer, from: hop_from, ends });
@@ -373,7 +380,8 @@ fn nets(
 /// The layer in which a long link's chip sits on the line: in the middle of what it has to itself.
 fn carrier(arrivals: &[(usize, usize)], start: usize) -> Option<(usize, usize)> {
     let (last, link) = arrivals.last().copied()?;
-    let own_from = arrivals.iter().rev().nth(1).map_or(start + 1, |(layer, _)| *layer.max(&(start + 1)));
+    let own_from =
+        arrivals.iter().rev().nth(1).map_or(start + 1, |(layer, _)| *layer.max(&(start + 1)));
     let shared = arrivals.iter().filter(|(layer, _)| *layer == last).count() > 1;
     (!shared && own_from < last).then(|| (usize::midpoint(own_from, last - 1), link))
 }

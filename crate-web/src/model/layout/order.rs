@@ -4,6 +4,8 @@ use super::{Band, Cell};
 
 /// Sweeps there and back.
 const SWEEPS: usize = 6;
+/// Cells from which on less is tried.
+const LARGE: usize = 4000;
 
 /// One end of a hop, as seen from the other: the cell, and how far its port is from that cell's origin.
 #[derive(Clone, Copy)]
@@ -38,8 +40,10 @@ pub(super) fn reduce_crossings(band: &mut Band) {
             let side = if there { &neighbours.before } else { &neighbours.after };
             sort(cells, &mut layers[at], side, &mut place);
         }
-        for at in 0..n {
-            exchange(cells, &mut layers[at], &neighbours, &mut place);
+        // Large graphs get one round of swaps: they are looked at in parts.
+        let rounds = if cells.len() > LARGE { 1 } else { 4 };
+        for layer in layers.iter_mut() {
+            exchange(cells, layer, &neighbours, &mut place, rounds);
         }
         let found = crossings(layers, &neighbours, &place);
         if found < best.0 {
@@ -99,8 +103,14 @@ fn sort(cells: &[Cell], layer: &mut Vec<usize>, side: &[Vec<Touch>], place: &mut
 }
 
 /// Swaps neighbours in a layer where that saves crossings.
-fn exchange(cells: &[Cell], layer: &mut [usize], neighbours: &Neighbours, place: &mut [usize]) {
-    for _ in 0..4 {
+fn exchange(
+    cells: &[Cell],
+    layer: &mut [usize],
+    neighbours: &Neighbours,
+    place: &mut [usize],
+    rounds: usize,
+) {
+    for _ in 0..rounds {
         let mut changed = false;
         for at in 1..layer.len() {
             let (a, b) = (layer[at - 1], layer[at]);
@@ -130,10 +140,10 @@ fn pair(first: &[Touch], second: &[Touch], place: &[usize]) -> usize {
     if first.len() * second.len() > 400 {
         return 0;
     }
-    let crossed = |a: &Touch| second.iter().filter(|b| height(*a, place) > height(**b, place)).count();
+    let crossed =
+        |a: &Touch| second.iter().filter(|b| height(*a, place) > height(**b, place)).count();
     first.iter().map(crossed).sum()
 }
-
 
 /// All crossings between neighbouring layers.
 fn crossings(layers: &[Vec<usize>], neighbours: &Neighbours, place: &[usize]) -> usize {
@@ -141,7 +151,8 @@ fn crossings(layers: &[Vec<usize>], neighbours: &Neighbours, place: &[usize]) ->
     for layer in layers {
         let mut ends: Vec<f64> = Vec::new();
         for cell in layer {
-            let mut own: Vec<f64> = neighbours.after[*cell].iter().map(|t| height(*t, place)).collect();
+            let mut own: Vec<f64> =
+                neighbours.after[*cell].iter().map(|t| height(*t, place)).collect();
             own.sort_by(f64::total_cmp);
             ends.append(&mut own);
         }

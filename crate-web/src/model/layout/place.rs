@@ -47,7 +47,8 @@ impl Blocks {
                 place[*cell] = at;
             }
         }
-        let mut by_layer: Vec<Vec<Candidate>> = (0..band.layers.len()).map(|_| Vec::new()).collect();
+        let mut by_layer: Vec<Vec<Candidate>> =
+            (0..band.layers.len()).map(|_| Vec::new()).collect();
         let (behind, ahead) = paths(band);
         for (ix, net) in band.nets.iter().enumerate() {
             for hop in &net.hops {
@@ -78,8 +79,9 @@ impl Blocks {
             let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
             for c in candidates {
                 let (a, b) = (place[c.from], place[c.to]);
-                let crosses = taken.range(..=a).next_back().is_some_and(|(p, q)| *p == a || *q >= b)
-                    || taken.range(a..).next().is_some_and(|(_, q)| *q <= b);
+                let crosses =
+                    taken.range(..=a).next_back().is_some_and(|(p, q)| *p == a || *q >= b)
+                        || taken.range(a..).next().is_some_and(|(_, q)| *q <= b);
                 if crosses || next[c.from].is_some() || has_before[c.to] {
                     continue;
                 }
@@ -115,7 +117,8 @@ impl Blocks {
         let mut farther: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.n];
         let mut bound = vec![0.0_f64; self.n];
         for layer in &band.layers {
-            let cells: Vec<usize> = layer.iter().copied().filter(|c| !band.cells[*c].on_line).collect();
+            let cells: Vec<usize> =
+                layer.iter().copied().filter(|c| !band.cells[*c].on_line).collect();
             for pair in cells.windows(2) {
                 let (u, v) = (pair[0], pair[1]);
                 let gap = self.shift[u] + band.cells[u].hi - band.cells[v].lo - self.shift[v];
@@ -130,7 +133,7 @@ impl Blocks {
                 bound[b] = bound[b].min(-(self.shift[*c] + band.cells[*c].hi));
             }
         }
-        let order = self.from_the_line(&nearer, &farther);
+        let order = self.outward(&nearer, &farther);
         let mut at = vec![0.0_f64; self.n];
         for b in &order {
             at[*b] = nearer[*b].iter().map(|(next, gap)| at[*next] - gap).fold(bound[*b], f64::min);
@@ -144,25 +147,27 @@ impl Blocks {
                     .collect();
                 let Some(wanted) = median(&mut wanted) else { return };
                 let most = nearer[b].iter().map(|(o, gap)| at[*o] - gap).fold(bound[b], f64::min);
-                let least =
-                    farther[b].iter().map(|(o, gap)| at[*o] + gap).fold(f64::NEG_INFINITY, f64::max);
+                let least = farther[b]
+                    .iter()
+                    .map(|(o, gap)| at[*o] + gap)
+                    .fold(f64::NEG_INFINITY, f64::max);
                 at[b] = (wanted.max(least).min(most) * 2.0).round() / 2.0;
             };
             if round % 2 == 0 {
-                order.iter().rev().for_each(|b| visit(*b));
+                for b in order.iter().rev() {
+                    visit(*b);
+                }
             } else {
-                order.iter().for_each(|b| visit(*b));
+                for b in &order {
+                    visit(*b);
+                }
             }
         }
         at
     }
 
     /// Blocks in an order in which those nearer to the line come first.
-    fn from_the_line(
-        &self,
-        nearer: &[Vec<(usize, f64)>],
-        farther: &[Vec<(usize, f64)>],
-    ) -> Vec<usize> {
+    fn outward(&self, nearer: &[Vec<(usize, f64)>], farther: &[Vec<(usize, f64)>]) -> Vec<usize> {
         let mut waiting: Vec<usize> = nearer.iter().map(Vec::len).collect();
         let mut order: Vec<usize> = (0..self.n).filter(|b| waiting[*b] == 0).collect();
         let mut done = 0;
@@ -255,18 +260,18 @@ fn fall(band: &mut Band, sizes: &Sizes, c: &Candidate, port_taken: &mut [bool]) 
     net.base + net.out - c.off
 }
 
-/// The weighted median, the lower one where there are two.
+/// The weighted median; of two, the one nearer to the line.
 fn median(wanted: &mut [(f64, f64)]) -> Option<f64> {
     wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = wanted.iter().map(|w| w.1).sum::<f64>() / 2.0;
     let mut sum = 0.0;
     for (at, weight) in wanted.iter() {
         sum += weight;
-        if sum >= half {
+        if sum > half {
             return Some(*at);
         }
     }
-    None
+    wanted.last().map(|(at, _)| *at)
 }
 
 /// Where nothing holds an out port, it slides to where its links run straight, else as near as its box lets it.
@@ -275,7 +280,8 @@ fn slide_ports(band: &mut Band) {
         let net = &band.nets[ix];
         let Some(hop) = net.hops.first().filter(|h| h.from == net.cell) else { continue };
         let origin = band.cells[net.cell].at + net.base;
-        let ends: Vec<f64> = hop.ends.iter().map(|e| band.cells[e.cell].at + e.off - origin).collect();
+        let ends: Vec<f64> =
+            hop.ends.iter().map(|e| band.cells[e.cell].at + e.off - origin).collect();
         if ends.iter().any(|e| (e - net.out).abs() < 0.25) {
             continue;
         }

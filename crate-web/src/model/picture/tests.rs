@@ -121,18 +121,54 @@ fn faults(p: &Picture) -> Vec<String> {
             }
             for (other, w, text) in &words {
                 if *other != at && s.overlaps(*w) {
-                    out.push(format!("edge {name} through {text} of {}", p.boxes[p.edges[*other].to].name));
+                    out.push(format!(
+                        "edge {name} through {text} of {}",
+                        p.boxes[p.edges[*other].to].name
+                    ));
                 }
             }
         }
-        let diagonal = e.points.windows(2).any(|w| {
-            (w[0].x - w[1].x).abs() > 0.01 && (w[0].y - w[1].y).abs() > 0.01
-        });
+        let diagonal = e
+            .points
+            .windows(2)
+            .any(|w| (w[0].x - w[1].x).abs() > 0.01 && (w[0].y - w[1].y).abs() > 0.01);
         if diagonal {
             out.push(format!("edge {name} is not upright: {:?}", e.points));
         }
         if e.points.len() < 2 {
             out.push(format!("edge {name} has no way"));
+        }
+    }
+    out
+}
+
+/// Everything that is wrong with what a step adds.
+fn step_faults(p: &Picture, report: &Report, tick: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    let now = state(p, report, tick, None);
+    let reads: Vec<Rect> = now.reads.iter().flat_map(|r| segments(&p.reads[*r].points)).collect();
+    if let Some(note) = &now.note {
+        let chips = p.edges.iter().flat_map(|e| e.chips.iter().map(|c| c.rect));
+        let lines = p.edges.iter().flat_map(|e| segments(&e.points));
+        let things =
+            p.boxes.iter().map(|b| b.rect).chain(chips).chain(lines).chain(reads.iter().copied());
+        let halos = now.halos.iter().map(|h| h.rect);
+        if things.chain(halos).any(|r| r.grown(3.0).overlaps(note.rect)) {
+            out.push(format!("the note at tick {tick} is in the way"));
+        }
+    }
+    for r in &now.reads {
+        let read = &p.reads[*r];
+        for s in segments(&read.points) {
+            for (i, b) in p.boxes.iter().enumerate() {
+                let room = if i == read.from || i == read.to { b.rect.grown(-1.0) } else { b.rect };
+                if room.overlaps(Rect { x: s.x - 0.5, y: s.y - 0.5, w: s.w + 1.0, h: s.h + 1.0 }) {
+                    out.push(format!(
+                        "a read of {} by {} through {}",
+                        p.boxes[read.from].name, p.boxes[read.to].name, b.name
+                    ));
+                }
+            }
         }
     }
     out
@@ -144,7 +180,8 @@ fn laid_on(p: &Picture) -> usize {
     for e in &p.edges {
         for w in e.points.windows(2) {
             let upright = (w[0].x - w[1].x).abs() < 0.01;
-            let (at, a, b) = if upright { (w[0].x, w[0].y, w[1].y) } else { (w[0].y, w[0].x, w[1].x) };
+            let (at, a, b) =
+                if upright { (w[0].x, w[0].y, w[1].y) } else { (w[0].y, w[0].x, w[1].x) };
             let key = (at * 2.0).round() as i64 * 2 + i64::from(upright);
             level.entry(key).or_default().push((a.min(b), a.max(b), e.from));
         }
@@ -161,7 +198,7 @@ fn laid_on(p: &Picture) -> usize {
 
 #[test]
 fn nothing_overlaps_on_a_thousand_graphs() {
-    let (mut on, mut refused, mut gradients) = (0, 0, 0);
+    let (mut on, mut refused, mut gradients, mut notes) = (0, 0, 0, 0);
     for seed in 0..1000 {
         let text = random(5 + seed % 28, seed + 1);
         let report = report(&text);
@@ -169,14 +206,27 @@ fn nothing_overlaps_on_a_thousand_graphs() {
         for orientation in BOTH {
             let picture = draw(&report, orientation);
             let faults = faults(&picture);
-            assert!(faults.is_empty(), "seed {seed}, {orientation:?}:\n{}\n{text}", faults.join("\n"));
+            assert!(
+                faults.is_empty(),
+                "seed {seed}, {orientation:?}:\n{}\n{text}",
+                faults.join("\n")
+            );
+            let step = report.ticks.len() * (seed as usize % 7) / 6;
+            let faults = step_faults(&picture, &report, step);
+            assert!(
+                faults.is_empty(),
+                "seed {seed}, {orientation:?}:\n{}\n{text}",
+                faults.join("\n")
+            );
+            notes += usize::from(state(&picture, &report, step, None).note.is_some());
             on += laid_on(&picture);
             gradients += picture.boxes.iter().filter(|b| !b.kind.is_forward()).count();
         }
     }
     assert!(refused > 50, "only {refused} of the graphs are refused");
     assert!(gradients > 10_000, "only {gradients} gradients are drawn");
-    println!("lines on lines: {on}, refused graphs: {refused}, gradients: {gradients}");
+    assert_eq!(on, 0, "lines lie on lines");
+    println!("refused graphs: {refused}, gradients: {gradients}, notes: {notes} of 2000");
 }
 
 #[test]
@@ -269,7 +319,8 @@ fn the_router_is_refused_where_it_should_be() {
     assert_eq!(phase("dc"), Phase::Refused);
     assert_eq!(phase("ds"), Phase::NotReached);
     assert_eq!(phase("dw₂"), Phase::NotReached);
-    let refused = picture.edges.iter().find(|e| e.kind == LinkKind::Refused).expect("a refused edge");
+    let refused =
+        picture.edges.iter().find(|e| e.kind == LinkKind::Refused).expect("a refused edge");
     assert_eq!(refused.chips.len(), 2);
     assert_eq!(refused.chips[0].text, "[2,3]");
     assert_eq!(refused.chips[1].clash, [1]);
@@ -300,7 +351,9 @@ fn the_router_folds_and_adds_up() {
 fn arrows_lead_along_edges() {
     let report = report(&ROUTER.replace("RULES", "numpy"));
     let picture = draw(&report, Orientation::Wide);
-    let go = |from: &str, arrow| neighbour(&picture, at(&picture, from), arrow).map(|b| picture.boxes[b].name.clone());
+    let go = |from: &str, arrow| {
+        neighbour(&picture, at(&picture, from), arrow).map(|b| picture.boxes[b].name.clone())
+    };
     assert_eq!(go("y", Arrow::Left).as_deref(), Some("c"));
     assert_eq!(go("s", Arrow::Right).as_deref(), Some("c"));
     assert_eq!(go("loss", Arrow::Right).as_deref(), Some("dloss"));

@@ -94,7 +94,12 @@ fn fan(from: Point, to: Point, half: f64, step: f64, n: u32) -> Fan {
         )
     };
     let back = |beside: f64| {
-        format!("C{} {} {}z", rail.at(end * 0.56, 0.0), rail.at(end * 0.34, beside), rail.at(0.0, beside))
+        format!(
+            "C{} {} {}z",
+            rail.at(end * 0.56, 0.0),
+            rail.at(end * 0.34, beside),
+            rail.at(0.0, beside)
+        )
     };
     let pleats = places
         .chunks_exact(2)
@@ -113,7 +118,12 @@ fn fan(from: Point, to: Point, half: f64, step: f64, n: u32) -> Fan {
         w: (corners[0].x - corners[1].x).abs(),
         h: (corners[0].y - corners[1].y).abs(),
     };
-    Fan { strands: places.iter().map(|p| format!("M{}", strand(*p))).collect(), pleats, count, rect }
+    Fan {
+        strands: places.iter().map(|p| format!("M{}", strand(*p))).collect(),
+        pleats,
+        count,
+        rect,
+    }
 }
 
 /// Where a refused gradient stops, and the path to the place it does not reach.
@@ -121,7 +131,10 @@ pub(super) fn stop(points: &[Point]) -> (Vec<Point>, Option<(Point, String)>) {
     let [.., before, end] = points else { return (points.to_vec(), None) };
     let all = length(*before, *end);
     let at = towards(*end, *before, (all / 2.0).min(40.0));
-    let (a, b) = (towards(*end, *before, ((all / 2.0).min(40.0) - 14.0).max(0.0)), towards(*end, *before, 3.0));
+    let (a, b) = (
+        towards(*end, *before, ((all / 2.0).min(40.0) - 14.0).max(0.0)),
+        towards(*end, *before, 3.0),
+    );
     let mut way = points.to_vec();
     if let Some(last) = way.last_mut() {
         *last = towards(at, *before, 6.0);

@@ -155,8 +155,7 @@ fn columns(scene: &Scene, layout: &Layout) -> Vec<f64> {
             let across = layout.inner[ix] == Some(Inner::Straight) || link.kind == LinkKind::Turn;
             if plain && across && scene.boxes[link.to].kind.is_forward() == forward {
                 let layer = layer_of(band.cells[layout.cell_of[link.to]].layer);
-                let chip =
-                    if tall { 17.0 } else { chip_width(&measure::shape(&link.shape)) };
+                let chip = if tall { 17.0 } else { chip_width(&measure::shape(&link.shape)) };
                 out[layer] = out[layer].max(2.0 * (chip + 14.0));
             }
         }

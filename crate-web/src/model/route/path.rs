@@ -57,16 +57,8 @@ pub(crate) fn rounded(points: &[Point]) -> String {
         let before = points[at - 1];
         let r = CORNER.min(length(before, *p) / 2.0).min(length(*p, *next) / 2.0);
         let (a, b) = (towards(*p, before, r), towards(*p, *next, r));
-        let _ = write!(
-            out,
-            "L{} {}Q{} {} {} {}",
-            px(a.x),
-            px(a.y),
-            px(p.x),
-            px(p.y),
-            px(b.x),
-            px(b.y)
-        );
+        let _ =
+            write!(out, "L{} {}Q{} {} {} {}", px(a.x), px(a.y), px(p.x), px(p.y), px(b.x), px(b.y));
     }
     out
 }

@@ -1,9 +1,10 @@
 //! Where saved values run to the rules that read them: between the bands, and beside columns where boxes are in the way.
 
+use super::clear::Things;
 use super::frame::Frames;
 use super::path::{rounded, simplified};
 use crate::model::layout::{Layout, Orientation};
-use crate::model::picture::{PicEdge, PicRead, Picture, Point, Rect};
+use crate::model::picture::{PicRead, Picture, Point};
 use crate::model::scene::Scene;
 
 /// From the edge of a column, clear of the trunks and chips in its channel.
@@ -15,9 +16,14 @@ const PORT: f64 = 12.0;
 const NEXT: f64 = 12.0;
 const SHORT: f64 = 2.0;
 
-pub(super) fn reads(scene: &Scene, layout: &Layout, frames: &Frames, picture: &Picture) -> Vec<PicRead> {
+pub(super) fn reads(
+    scene: &Scene,
+    layout: &Layout,
+    frames: &Frames,
+    picture: &Picture,
+) -> Vec<PicRead> {
     let mut out: Vec<PicRead> = Vec::with_capacity(scene.reads.len());
-    let streets = Streets { layout, frames, picture };
+    let streets = Streets { layout, frames, picture, things: Things::new(picture) };
     // The values that one rule reads have lanes of their own.
     let mut lanes: Vec<(Option<u32>, Vec<usize>)> = Vec::new();
     for read in &scene.reads {
@@ -45,6 +51,7 @@ struct Streets<'a> {
     layout: &'a Layout,
     frames: &'a Frames,
     picture: &'a Picture,
+    things: Things,
 }
 
 impl Streets<'_> {
@@ -68,37 +75,8 @@ impl Streets<'_> {
             } else {
                 a.x + 8.0 <= start.x && start.x <= a.x + a.w - 8.0
             };
-            (faces && self.clear(start, end)).then(|| vec![start, end])
+            (faces && self.things.clear(start, end)).then(|| vec![start, end])
         })
-    }
-
-    /// Whether nothing but lines that cross lies on the way.
-    fn clear(&self, a: Point, b: Point) -> bool {
-        let upright = (a.x - b.x).abs() < 0.01;
-        let way = Rect {
-            x: a.x.min(b.x) - if upright { 3.0 } else { -0.5 },
-            y: a.y.min(b.y) - if upright { -0.5 } else { 3.0 },
-            w: if upright { 6.0 } else { (a.x - b.x).abs() - 1.0 },
-            h: if upright { (a.y - b.y).abs() - 1.0 } else { 6.0 },
-        };
-        let free = |r: Rect| !r.overlaps(way);
-        let edge_free = |e: &PicEdge| {
-            let along = |w: &[Point]| {
-                let same = upright == ((w[0].x - w[1].x).abs() < 0.01);
-                let r = Rect {
-                    x: w[0].x.min(w[1].x),
-                    y: w[0].y.min(w[1].y),
-                    w: (w[0].x - w[1].x).abs().max(0.5),
-                    h: (w[0].y - w[1].y).abs().max(0.5),
-                };
-                same && r.overlaps(way)
-            };
-            e.chips.iter().all(|c| free(c.rect))
-                && e.stretch.iter().all(|s| free(s.rect))
-                && e.fan.iter().all(|f| free(f.rect))
-                && !e.points.windows(2).any(along)
-        };
-        self.picture.boxes.iter().all(|b| free(b.rect)) && self.picture.edges.iter().all(edge_free)
     }
 
     /// To the street between the bands, along it, and in: straight from the facing side where that is free, else
@@ -120,18 +98,22 @@ impl Streets<'_> {
     /// The way between a box and the street.
     fn leave(&self, b: usize, forward: bool, street: f64, lane: usize) -> Vec<Point> {
         let r = self.picture.boxes[b].rect;
-        let turn = |p: Point| if self.tall() { Point { x: street, ..p } } else { Point { y: street, ..p } };
+        let turn = |p: Point| {
+            if self.tall() { Point { x: street, ..p } } else { Point { y: street, ..p } }
+        };
         let aside = NEXT * (lane % 3 + 1) as f64;
         for off in [-aside, aside, -aside - 6.0, aside + 6.0] {
             let start = match (self.tall(), forward) {
                 (true, true) => Point { x: r.x + r.w, y: r.y + r.h / 2.0 + off.clamp(-20.0, 20.0) },
-                (true, false) => Point { x: r.x - SHORT, y: r.y + r.h / 2.0 + off.clamp(-20.0, 20.0) },
+                (true, false) => {
+                    Point { x: r.x - SHORT, y: r.y + r.h / 2.0 + off.clamp(-20.0, 20.0) }
+                }
                 (false, true) => Point { x: r.x + r.w / 2.0 + off, y: r.y + r.h },
                 (false, false) => Point { x: r.x + r.w / 2.0 + off, y: r.y - SHORT },
             };
             let end = turn(start);
             let (near, far) = if forward { (start, end) } else { (end, start) };
-            if self.clear(near, far) {
+            if self.things.clear(near, far) {
                 return vec![start, end];
             }
         }

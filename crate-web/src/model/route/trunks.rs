@@ -234,11 +234,11 @@ fn stand(scene: &Scene, layout: &Layout, forward: bool, channels: &mut [Channel]
             Some(Inner::Straight) if matches!(l.kind, LinkKind::Fold | LinkKind::Refused) => {
                 // Beside the fold, before and after: from the box above, and from the box beneath.
                 let near = base + layout.sizes.cross[l.to];
-                let Some((_, source)) = cell.boxes.iter().find(|(b, _)| *b == l.from) else { continue };
-                let source = cell.at + source;
-                let wide = |shape: &[u32]| {
-                    chip_width(&measure::shape(shape))
+                let Some((_, source)) = cell.boxes.iter().find(|(b, _)| *b == l.from) else {
+                    continue;
                 };
+                let source = cell.at + source;
+                let wide = |shape: &[u32]| chip_width(&measure::shape(shape));
                 let after = l.wanted.clone().unwrap_or_else(|| scene.boxes[l.to].shape.clone());
                 push(source - 25.5, source - 8.5, wide(&l.shape), true, false);
                 push(near + 8.5, near + 25.5, wide(&after), true, true);

@@ -111,7 +111,11 @@ fn finish(report: &Report, scene: &mut Scene) {
         // A node that only turns the sign of a named one has no name of its own.
         let named = rows.iter().rev().find(|r| !r.name.contains('.') && !is_made_up(&r.name));
         let refused = report.findings.iter().any(|f| {
-            f.stops && f.node.is_some() && f.node == last.of && f.src == last.of_src && f.src.is_some()
+            f.stops
+                && f.node.is_some()
+                && f.node == last.of
+                && f.src == last.of_src
+                && f.src.is_some()
         });
         let b = &scene.boxes[at];
         let sent = b.of.zip(b.of_src).and_then(|(of, src)| {
@@ -134,23 +138,24 @@ fn finish(report: &Report, scene: &mut Scene) {
             .then(|| rows.first().and_then(|r| box_at(scene, *r.src.first()?)))
             .flatten();
         let b = &mut scene.boxes[at];
-        b.name = named.unwrap_or(last).name.clone();
+        b.name.clone_from(&named.unwrap_or(last).name);
         b.label = label;
         b.shape.clone_from(&last.shape);
         b.built = tick_of(report, |t| t.n_nodes, ix);
         b.valued = b.built;
         b.refused = refused;
         // The sign is turned after the fold, so what comes in has not turned it yet.
-        if let Some(source) = folded_from.and_then(|s| scene.boxes.get_mut(s)) {
-            if let Some(rest) = source.label.strip_prefix('−') {
-                source.label = rest.to_owned();
-            }
+        if let Some(source) = folded_from.and_then(|s| scene.boxes.get_mut(s))
+            && let Some(rest) = source.label.strip_prefix('−')
+        {
+            source.label = rest.to_owned();
         }
     }
 }
 
 fn is_made_up(name: &str) -> bool {
-    name.strip_prefix('t').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    name.strip_prefix('t')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn link(report: &Report, scene: &mut Scene) {
@@ -163,7 +168,8 @@ fn link(report: &Report, scene: &mut Scene) {
         }
         let mut sources: Vec<(usize, u32)> = Vec::new();
         for id in &scene.boxes[at].nodes {
-            for src in report.nodes.get(*id as usize).map(|r| r.src.as_slice()).unwrap_or_default() {
+            for src in report.nodes.get(*id as usize).map(|r| r.src.as_slice()).unwrap_or_default()
+            {
                 let Some(from) = box_at(scene, *src).filter(|from| *from != at) else { continue };
                 // `g + g` has two inputs; a rule that reads its gradient twice has one.
                 let once = scene.boxes[at].kind != BoxKind::Accumulate;

@@ -43,7 +43,9 @@ pub(super) fn add(report: &Report, scene: &mut Scene) {
         if !needs(u) {
             continue;
         }
-        let Some(gradient) = gradient(report, scene, u, &arriving, owed[u as usize]) else { continue };
+        let Some(gradient) = gradient(report, scene, u, &arriving, owed[u as usize]) else {
+            continue;
+        };
         for (of, slot, src, debt) in debts.iter().filter(|d| d.0 == u) {
             let number = {
                 let n = &mut paid[*src as usize];
@@ -140,7 +142,12 @@ fn passes(report: &Report, of: u32, slot: u8) -> bool {
     })
 }
 
-fn open(report: &Report, scene: &mut Scene, (of, slot, src): (u32, u8, u32), gradient: usize) -> usize {
+fn open(
+    report: &Report,
+    scene: &mut Scene,
+    (of, slot, src): (u32, u8, u32),
+    gradient: usize,
+) -> usize {
     let at = push(report, scene, BoxKind::Missing, of, Some(slot), src);
     let row = report.nodes.get(of as usize);
     scene.boxes[at].label = row.map(|r| r.word.clone()).unwrap_or_default();
@@ -207,13 +214,26 @@ fn push(
 
 fn join(scene: &mut Scene, kind: LinkKind, from: usize, to: usize) {
     let shape = scene.boxes[from].shape.clone();
-    scene.links.push(Link { kind, from, to, shape, stretch: String::new(), strands: 0, wanted: None });
+    scene.links.push(Link {
+        kind,
+        from,
+        to,
+        shape,
+        stretch: String::new(),
+        strands: 0,
+        wanted: None,
+    });
 }
 
 fn gradient_name(report: &Report, node: u32, number: Option<usize>) -> String {
     let name = report.nodes.get(node as usize).map(|r| r.name.as_str()).unwrap_or_default();
     let digits: String = number
-        .map(|n| n.to_string().chars().filter_map(|c| char::from_u32('₀' as u32 + c.to_digit(10)?)).collect())
+        .map(|n| {
+            n.to_string()
+                .chars()
+                .filter_map(|c| char::from_u32('₀' as u32 + c.to_digit(10)?))
+                .collect()
+        })
         .unwrap_or_default();
     format!("d{name}{digits}")
 }

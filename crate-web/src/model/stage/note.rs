@@ -34,7 +34,13 @@ pub(super) fn note(
     let rect = place(picture, &taken, anchor, size)?;
     let ground = state.halos.last().map_or(anchor, |h| h.rect.around(anchor));
     let leader = leader(rect, ground, &taken);
-    Some(Note { rect, title, lines: text, leader, hue: if hue(tick) == Hue::Plain { Hue::Plain } else { hue(tick) } })
+    Some(Note {
+        rect,
+        title,
+        lines: text,
+        leader,
+        hue: if hue(tick) == Hue::Plain { Hue::Plain } else { hue(tick) },
+    })
 }
 
 /// Everything a note must keep clear of.

@@ -43,7 +43,12 @@ pub fn box_inner(b: &PicBox) -> String {
         );
     }
     let rect = |class: &str| {
-        format!("<rect class=\"{class}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>", px(w), px(h), px(radius))
+        format!(
+            "<rect class=\"{class}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>",
+            px(w),
+            px(h),
+            px(radius)
+        )
     };
     out.push_str(&rect("ghost"));
     out.push_str(&rect("box"));
@@ -54,7 +59,12 @@ pub fn box_inner(b: &PicBox) -> String {
         BoxKind::Seed => {
             let text = format!("{} = 1", b.name);
             let text = if is_one(b) { text } else { b.name.clone() };
-            let _ = write!(out, "<text class=\"one\" x=\"{}\" y=\"17\">{}</text>", px(w / 2.0), escape(&text));
+            let _ = write!(
+                out,
+                "<text class=\"one\" x=\"{}\" y=\"17\">{}</text>",
+                px(w / 2.0),
+                escape(&text)
+            );
         }
         _ if b.pill => {
             let _ = write!(
@@ -69,8 +79,12 @@ pub fn box_inner(b: &PicBox) -> String {
     }
     for (class, ports) in [("in", &b.ins), ("out", &b.outs)] {
         for p in ports {
-            let _ =
-                write!(out, "<circle class=\"port {class}\" cx=\"{}\" cy=\"{}\" r=\"3.5\"/>", px(p.x), px(p.y));
+            let _ = write!(
+                out,
+                "<circle class=\"port {class}\" cx=\"{}\" cy=\"{}\" r=\"3.5\"/>",
+                px(p.x),
+                px(p.y)
+            );
         }
     }
     if !b.badge.is_empty() {
@@ -97,7 +111,8 @@ fn body(b: &PicBox, out: &mut String) {
         px(w - 10.0),
         escape(&b.label)
     );
-    let (middle, low) = (w / 2.0, if tall { 40.0 } else { 50.0 } + (h - if tall { 56.0 } else { 72.0 }) / 2.0);
+    let (middle, low) =
+        (w / 2.0, if tall { 40.0 } else { 50.0 } + (h - if tall { 56.0 } else { 72.0 }) / 2.0);
     if b.kind == BoxKind::Slot {
         let _ = write!(
             out,
@@ -123,7 +138,12 @@ fn body(b: &PicBox, out: &mut String) {
     }
     let _ = write!(out, "<g class=\"vals\">{}</g>", preview::preview(b, tall));
     if let Some(step) = b.built {
-        let _ = write!(out, "<text class=\"says step\" x=\"{}\" y=\"{}\">step {step}</text>", px(middle), px(low));
+        let _ = write!(
+            out,
+            "<text class=\"says step\" x=\"{}\" y=\"{}\">step {step}</text>",
+            px(middle),
+            px(low)
+        );
     }
 }
 

@@ -22,7 +22,11 @@ pub fn edge_inner(e: &PicEdge) -> String {
     let mut out = String::with_capacity(512);
     if !e.own.is_empty() {
         if e.kind == LinkKind::Refused {
-            let _ = write!(out, "<path class=\"double\" d=\"{0}\"/><path class=\"hollow\" d=\"{0}\"/>", e.own);
+            let _ = write!(
+                out,
+                "<path class=\"double\" d=\"{0}\"/><path class=\"hollow\" d=\"{0}\"/>",
+                e.own
+            );
         }
         let _ = write!(out, "<path class=\"e\" d=\"{}\"/>", e.own);
         if e.whole != e.own {
@@ -42,7 +46,13 @@ pub fn edge_inner(e: &PicEdge) -> String {
         }
         if let Some(count) = &fan.count {
             let (x, y) = (count.rect.x + count.rect.w / 2.0, count.rect.y + 11.0);
-            let _ = write!(out, "<text class=\"count\" x=\"{}\" y=\"{}\">{}</text>", px(x), px(y), escape(&count.text));
+            let _ = write!(
+                out,
+                "<text class=\"count\" x=\"{}\" y=\"{}\">{}</text>",
+                px(x),
+                px(y),
+                escape(&count.text)
+            );
         }
         out.push_str("</g>");
     }
@@ -50,7 +60,8 @@ pub fn edge_inner(e: &PicEdge) -> String {
         let _ = write!(out, "<path class=\"ah\" d=\"{}\"/>", e.arrow);
     }
     for p in &e.dots {
-        let _ = write!(out, "<circle class=\"dot\" cx=\"{}\" cy=\"{}\" r=\"3\"/>", px(p.x), px(p.y));
+        let _ =
+            write!(out, "<circle class=\"dot\" cx=\"{}\" cy=\"{}\" r=\"3\"/>", px(p.x), px(p.y));
     }
     if let Some((at, rest)) = &e.stop {
         let _ = write!(
@@ -65,7 +76,13 @@ pub fn edge_inner(e: &PicEdge) -> String {
     }
     if let Some(word) = &e.stretch {
         let (x, y) = (word.rect.x + word.rect.w / 2.0, word.rect.y + 11.0);
-        let _ = write!(out, "<text class=\"stretch\" x=\"{}\" y=\"{}\">{}</text>", px(x), px(y), escape(&word.text));
+        let _ = write!(
+            out,
+            "<text class=\"stretch\" x=\"{}\" y=\"{}\">{}</text>",
+            px(x),
+            px(y),
+            escape(&word.text)
+        );
     }
     out
 }

@@ -46,7 +46,12 @@ pub(super) fn preview(b: &PicBox, tall: bool) -> String {
     if p.more {
         let (x, y) = (b.rect.w - 10.0, b.rect.h - 5.0);
         for dot in 0..3 {
-            let _ = write!(out, "<circle class=\"more\" cx=\"{}\" cy=\"{}\" r=\"1\"/>", px(x - 4.0 * f64::from(2 - dot)), px(y));
+            let _ = write!(
+                out,
+                "<circle class=\"more\" cx=\"{}\" cy=\"{}\" r=\"1\"/>",
+                px(x - 4.0 * f64::from(2 - dot)),
+                px(y)
+            );
         }
     }
     out
@@ -54,7 +59,12 @@ pub(super) fn preview(b: &PicBox, tall: bool) -> String {
 
 fn cell(v: f64, most: f64, side: f64, x: f64, y: f64, out: &mut String) {
     if v.is_nan() {
-        let _ = write!(out, "<path class=\"nan\" d=\"M{} {}l6 6m0-6l-6 6\"/>", px(x - 3.0), px(y - 3.0));
+        let _ = write!(
+            out,
+            "<path class=\"nan\" d=\"M{} {}l6 6m0-6l-6 6\"/>",
+            px(x - 3.0),
+            px(y - 3.0)
+        );
         return;
     }
     if v == 0.0 {
@@ -88,7 +98,8 @@ fn fitting(v: f64, px: f64, room: f64) -> String {
 
 fn column(b: &PicBox, tall: bool, down: f64) -> String {
     let p = &b.preview;
-    let (x, text_x, size, font) = if tall { (14.0, 25.0, 8.0, 11.0) } else { (14.0, 29.0, 9.0, 12.0) };
+    let (x, text_x, size, font) =
+        if tall { (14.0, 25.0, 8.0, 11.0) } else { (14.0, 29.0, 9.0, 12.0) };
     let rows: &[f64] = match (p.n_rows, tall) {
         (1, true) => &[36.5],
         (1, false) => &[45.0],
@@ -100,7 +111,14 @@ fn column(b: &PicBox, tall: bool, down: f64) -> String {
         let y = y + down;
         cell(*v, p.most, size, x, y, &mut out);
         let text = fitting(*v, font, b.rect.w - text_x - 7.0);
-        let _ = write!(out, "<text class=\"num{}\" x=\"{}\" y=\"{}\">{}</text>", if tall { " small" } else { "" }, px(text_x), px(y + 4.2), escape(&text));
+        let _ = write!(
+            out,
+            "<text class=\"num{}\" x=\"{}\" y=\"{}\">{}</text>",
+            if tall { " small" } else { "" },
+            px(text_x),
+            px(y + 4.2),
+            escape(&text)
+        );
     }
     out
 }
@@ -110,7 +128,8 @@ fn scalar(b: &PicBox, tall: bool, down: f64) -> String {
     let room = b.rect.w - 16.0;
     let sizes: &[f64] = if tall { &[16.0, 13.0, 11.0] } else { &[20.0, 16.0, 13.0] };
     let full = short(v, 5);
-    let size = sizes.iter().copied().find(|s| measure::mono_width(&full, *s) <= room).unwrap_or(11.0);
+    let size =
+        sizes.iter().copied().find(|s| measure::mono_width(&full, *s) <= room).unwrap_or(11.0);
     let y = if tall { 37.0 } else { 45.0 } + down + size * 0.35;
     format!(
         // A class for each size: the page's content security policy allows no `style`.
