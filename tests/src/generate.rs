@@ -42,9 +42,17 @@ pub fn program(rng: &mut Rng, rules: RuleSet, n_lines: usize) -> String {
             names.push(name);
         }
     }
-    let last = names.last().map_or("p0", String::as_str);
-    let shape = crate::shape_of(&analyse(&text, &SMALL), last).map_or_else(|| "[]".to_owned(), |s| s.to_string());
-    format!("{text}const W {shape} = rand(seed=7, lo=-1, hi=1)\nloss = sum({last} * W)\n")
+    let analysis = analyse(&text, &SMALL);
+    let mut loss = Vec::new();
+    for (ix, name) in names.iter().enumerate() {
+        // Every line counts, each with weights of its own.
+        if let Some(shape) = crate::shape_of(&analysis, name) {
+            text.push_str(&format!("const W{ix} {shape} = rand(seed={ix}, lo=-1, hi=1)\n"));
+            text.push_str(&format!("l{ix} = sum({name} * W{ix})\n"));
+            loss.push(format!("l{ix}"));
+        }
+    }
+    format!("{text}loss = {}\n", loss.join(" + "))
 }
 
 /// One line's expression: a row applied to what is there, or a bracket.
@@ -75,7 +83,7 @@ fn apply(rng: &mut Rng, def: &OpDef, names: &[String]) -> String {
             args.push(format!("{}={}", spec.name, attribute(rng, spec.kind)));
         }
     }
-    let bang = if matches!(def.storage, Storage::OwnOrFirst) && rng.chance(10) { "!" } else { "" };
+    let bang = if matches!(def.storage, Storage::OwnOrFirst) && rng.chance(3) { "!" } else { "" };
     format!("{}{bang}({})", def.name, args.join(", "))
 }
 

@@ -12,6 +12,7 @@ pub mod cases;
 pub mod generate;
 pub mod golden;
 pub mod grad;
+pub mod invariant;
 pub mod reference;
 pub mod render;
 pub mod rng;
