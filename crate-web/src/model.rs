@@ -7,7 +7,12 @@ pub mod number;
 pub mod utf16;
 
 pub mod layout;
+pub mod names;
+pub mod picture;
+mod route;
 pub mod scene;
+pub mod stage;
+pub mod svg;
 
 pub mod answer;
 pub mod doc;
