@@ -382,6 +382,76 @@ pub struct AdjointRow {
     pub verdict: Verdict,
 }
 
+/// A finite difference along a random direction of one leaf, where there are too many entries for one each.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct DirectionRow {
+    /// The leaf's name.
+    pub leaf: String,
+    /// Which of its directions, from 0.
+    pub number: u32,
+    /// The engine's slope along it, f64.
+    pub autodiff: f64,
+    /// The central difference.
+    pub fd: f64,
+    /// The slope behind.
+    pub left: f64,
+    /// The slope ahead.
+    pub right: f64,
+    /// Symmetric relative error.
+    pub error: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// How one step of gradient descent changes the loss.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct ChangeRow {
+    /// The learning rate.
+    pub lr: f64,
+    /// What the gradient claims: `-lr g·g + lr²/2 gᵀHg`.
+    pub claimed: f64,
+    /// What forward mode says of the same step.
+    pub predicted: f64,
+    /// What the step does.
+    pub actual: f64,
+    /// How far the claimed slope is from the slope there is, relative.
+    pub error: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+impl ChangeRow {
+    fn of(lr: f64, c: crate::check::Change) -> Self {
+        let agrees = c.verdict == crate::check::Verdict::Agrees;
+        Self {
+            lr,
+            claimed: c.claimed,
+            predicted: c.predicted,
+            actual: c.actual,
+            error: c.error,
+            verdict: if agrees { Verdict::Agrees } else { Verdict::Differs },
+        }
+    }
+}
+
+/// What is likely wrong behind a gradient that differs.
+#[derive(Clone, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct DiagnosisRow {
+    /// The mistake, a few words: `a mean instead of a sum`.
+    pub says: String,
+    /// What shows it, one sentence with the numbers in it.
+    pub evidence: String,
+    /// The node whose backward makes it.
+    pub node: u32,
+    /// Its name.
+    pub name: String,
+    /// The operand it concerns, from 0.
+    pub src: Option<u8>,
+}
+
 /// All checks of a text.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
@@ -394,6 +464,12 @@ pub struct CheckReport {
     pub n_entries: u64,
     /// The adjoint test, by leaf, where the text asks for it.
     pub adjoint: Vec<AdjointRow>,
+    /// Differences along random directions, in place of rows where there are too many entries.
+    pub directions: Vec<DirectionRow>,
+    /// What one step does to the loss, where the text trains by gradient descent.
+    pub change: Option<ChangeRow>,
+    /// What is likely wrong, where something differs and every entry is in.
+    pub diagnoses: Vec<DiagnosisRow>,
     /// Why no check could be made; empty where one was.
     pub refused: String,
 }

@@ -105,7 +105,8 @@ impl Build<'_> {
                 // A rule that folds by itself: only where what it sends is the gradient, moved.
                 let moves =
                     matches!(RuleSet::flow(op, c.src), Flow::Carries { reads: [], .. });
-                let sum = if moves { self.interleaved(site.grad, expected)? } else { value };
+                let tiled = moves && site.ty.shape.n_elements() > expected.n_elements();
+                let sum = if tiled { self.interleaved(site.grad, expected)? } else { value };
                 let same = self.trace.graph.node(sum).ty.shape == expected;
                 Ok(if same { sum } else { value })
             }

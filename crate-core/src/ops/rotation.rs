@@ -147,11 +147,20 @@ pub(super) fn value<T: Real>(cx: &mut Cx<'_, T>, back: bool) {
     let mut table: Vec<(T, T)> = Vec::with_capacity(tokens * turn.n / 2);
     for p in pos.data {
         for (pair, speed) in turn.speeds.iter().enumerate() {
-            let factor = factors.and_then(|f| f.get(pair)).map_or(1.0, |f| f.to_f64());
+            let given = factors.and_then(|f| f.get(pair)).copied().unwrap_or(T::ONE);
+            let factor = given.to_f64();
             let angle = p.to_f64() * speed / factor;
+            // Zero, but for the slope that a dual number carries: the angle moves by -angle / factor of it.
+            let moved = given - T::from_f64(factor);
+            let turn_by = |x: f64| T::from_f64(x * angle / factor) * moved;
             let (sin, cos) = (Real::sin(angle), Real::cos(angle));
             let sin = if back { -sin } else { sin };
-            table.push((T::from_f64(cos * turn.magnitude), T::from_f64(sin * turn.magnitude)));
+            let (cos, sin) = (cos * turn.magnitude, sin * turn.magnitude);
+            let sense = if back { -1.0 } else { 1.0 };
+            table.push((
+                T::from_f64(cos) + turn_by(sense * sin),
+                T::from_f64(sin) - turn_by(sense * cos),
+            ));
         }
     }
     let rows = cx.out.chunks_exact_mut(width).zip(x.data.chunks_exact(width));

@@ -2,10 +2,13 @@
 
 use super::json::Moved;
 use super::{
-    AdjointRow, Analysis, CheckReport, CheckRow, PREVIEW, TrainLeaf, TrainReport, TrainSaved,
+    AdjointRow, Analysis, ChangeRow, CheckReport, CheckRow, DiagnosisRow, DirectionRow, PREVIEW,
+    TrainLeaf, TrainReport, TrainSaved,
     TrainStep, Verdict,
 };
-use crate::check::{self, Entry, Finite, TOLERANCE, relative_error, ulps_f32, ulps_f64};
+use crate::check::{
+    self, Along, Entry, Finite, Points, TOLERANCE, relative_error, ulps_f32, ulps_f64,
+};
 use crate::graph::NodeId;
 use crate::lang::lower::CheckKind;
 use crate::refusal::Finding;
@@ -34,15 +37,31 @@ impl Analysis {
         let mut values = crate::forward::Values::<f64>::new();
         values.eval(&self.trace.graph, 0..self.trace.n_forward);
         let (closed, refused) = self.closed_forms(&|id| values.read_f64(&self.trace.graph, id));
-        let finite = Finite::new(&self.trace, loss);
+        let mut settings = self.lowered.checks.iter().filter_map(|c| match c.kind {
+            CheckKind::Fd => Some(c.settings.iter()),
+            CheckKind::Adjoint | CheckKind::Formula(_) => None,
+        });
+        // `check fd points=4`; two points otherwise.
+        let four = settings.any(|mut s| s.any(|(name, x)| name == "points" && *x == 4.0));
+        let points = if four { Points::Four } else { Points::Two };
+        let finite = Finite::with(&self.trace, loss, points);
+        let step = self.lowered.train.as_ref().and_then(|t| match t.optimizer {
+            Optimizer::Sgd { lr, .. } => Some(ChangeRow::of(lr, check::change(&self.trace, loss, lr))),
+            Optimizer::AdamW { .. } => None,
+        });
         let report = CheckReport {
             tolerance: TOLERANCE,
             n_entries: finite.remaining(),
             adjoint: adjoint.into_iter().map(|a| self.adjoint_row(&a)).collect(),
             refused,
+            change: step,
             ..CheckReport::default()
         };
-        Some(Checking { analysis: self, finite, fd, closed, report })
+        let mut out = Checking { analysis: self, finite, fd, closed, diagnosed: false, report };
+        if out.finite.by_direction() {
+            out.report.rows = out.worst_of_formulas();
+        }
+        Some(out)
     }
 
     fn adjoint_row(&self, a: &check::Adjoint) -> AdjointRow {
@@ -145,6 +164,7 @@ pub struct Checking<'a> {
     finite: Finite<'a>,
     fd: bool,
     closed: Closed,
+    diagnosed: bool,
     /// What is known so far.
     pub report: CheckReport,
 }
@@ -153,16 +173,92 @@ impl Checking<'_> {
     /// Checks up to `n` more entries. False when there are no more.
     pub fn advance(&mut self, n: usize) -> bool {
         for _ in 0..n {
-            let Some(entry) = self.finite.next() else { return false };
-            let row = self.row(entry);
-            self.report.rows.push(row);
+            let Some(entry) = self.finite.next() else { break };
+            match entry.along {
+                Along::Element(flat) => {
+                    let row = self.row(&entry, flat);
+                    self.report.rows.push(row);
+                }
+                Along::Direction(number) => {
+                    let row = self.direction_row(&entry, number);
+                    self.report.directions.push(row);
+                }
+            }
         }
-        self.finite.remaining() > 0
+        let more = self.finite.remaining() > 0;
+        if !more && !self.diagnosed {
+            self.diagnosed = true;
+            self.diagnose();
+        }
+        more
     }
 
-    fn row(&self, e: Entry) -> CheckRow {
+    /// Where differences take directions, a closed form is still compared element by element: the worst of each leaf.
+    fn worst_of_formulas(&self) -> Vec<CheckRow> {
+        let of = |(leaf, form): &(NodeId, Vec<f64>)| {
+            let grad = self.finite.gradient(*leaf)?;
+            let error = |ix: usize| {
+                let (a, f) = (grad.get(ix).copied(), form.get(ix).copied());
+                relative_error(a.unwrap_or(f64::NAN), f.unwrap_or(f64::NAN))
+            };
+            let worst = (0..form.len()).max_by(|a, b| error(*a).total_cmp(&error(*b)))?;
+            let entry = Entry {
+                leaf: *leaf,
+                along: Along::Element(worst),
+                autodiff: grad.get(worst).copied().unwrap_or(f64::NAN),
+                fd: f64::NAN,
+                left: f64::NAN,
+                right: f64::NAN,
+                h: 0.0,
+                error: 0.0,
+                verdict: check::Verdict::Agrees,
+            };
+            let row = self.row(&entry, worst);
+            Some(CheckRow { fd: None, left: None, right: None, h: None, ..row })
+        };
+        self.closed.iter().filter_map(of).collect()
+    }
+
+    /// Asks the doctor, where something differs.
+    fn diagnose(&mut self) {
+        let rows = self.report.rows.iter().map(|r| r.verdict);
+        let directions = self.report.directions.iter().map(|r| r.verdict);
+        let adjoint = self.report.adjoint.iter().map(|r| r.verdict);
+        if !rows.chain(directions).chain(adjoint).any(|v| v == Verdict::Differs) {
+            return;
+        }
+        let nodes = &self.analysis.report.nodes;
+        let found = check::diagnose(&self.analysis.trace);
+        self.report.diagnoses.extend(found.into_iter().map(|d| DiagnosisRow {
+            says: d.kind.says().to_owned(),
+            evidence: d.evidence,
+            node: d.node.index() as u32,
+            name: nodes.get(d.node.index()).map(|n| n.name.clone()).unwrap_or_default(),
+            src: d.src.map(|s| s as u8),
+        }));
+    }
+
+    fn direction_row(&self, e: &Entry, number: u64) -> DirectionRow {
         let node = self.analysis.trace.graph.node(e.leaf);
-        let mut rest = e.flat;
+        DirectionRow {
+            leaf: node.name.as_deref().unwrap_or_default().to_owned(),
+            number: number as u32,
+            autodiff: e.autodiff,
+            fd: e.fd,
+            left: e.left,
+            right: e.right,
+            error: e.error,
+            verdict: match e.verdict {
+                check::Verdict::Differs => Verdict::Differs,
+                check::Verdict::Kink => Verdict::Kink,
+                check::Verdict::Agrees => Verdict::Agrees,
+            },
+        }
+    }
+
+    fn row(&self, e: &Entry, flat: usize) -> CheckRow {
+        let node = self.analysis.trace.graph.node(e.leaf);
+        let mut rest = flat;
         let mut index = vec![0; node.ty.shape.rank()];
         for (slot, d) in index.iter_mut().zip(node.ty.shape.dims()).rev() {
             *slot = (rest % (*d).max(1) as usize) as u32;
@@ -172,7 +268,7 @@ impl Checking<'_> {
             .closed
             .iter()
             .find(|(leaf, _)| *leaf == e.leaf)
-            .and_then(|(_, v)| v.get(e.flat))
+            .and_then(|(_, v)| v.get(flat))
             .copied();
         let formula_error = formula.map_or(0.0, |f| relative_error(e.autodiff, f));
         let fd_error = if self.fd { e.error } else { 0.0 };

@@ -92,7 +92,8 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let errors = |w: Weight| analysis.report.findings.iter().any(|f| f.weight == w);
     let failed = checks.as_ref().is_some_and(|c| {
         let adjoint = c.adjoint.iter().any(|a| a.verdict == Verdict::Differs);
-        !c.refused.is_empty() || adjoint || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
+        let directions = c.directions.iter().any(|d| d.verdict == Verdict::Differs);
+        !c.refused.is_empty() || adjoint || directions || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
     });
     let diverged = train.as_ref().is_some_and(|(t, _)| t.state == "error");
     let status = if analysis.unreadable() {
@@ -262,6 +263,10 @@ fn check_object(analysis: &Analysis, report: &CheckReport) -> String {
             entries.push((kind.to_owned(), object(by_leaf.collect())));
             continue;
         }
+        if kind == "fd" && !report.directions.is_empty() {
+            entries.push((kind.to_owned(), by_direction(report)));
+            continue;
+        }
         let formula = kind == "formula";
         let by_leaf = leaves
             .iter()
@@ -281,6 +286,27 @@ fn check_object(analysis: &Analysis, report: &CheckReport) -> String {
             })
             .collect();
         entries.push((kind.to_owned(), object(by_leaf)));
+    }
+    object(entries)
+}
+
+/// The verdict of each leaf over its random directions.
+fn by_direction(report: &CheckReport) -> String {
+    let mut entries: Vec<(String, String)> = Vec::new();
+    for row in &report.directions {
+        if entries.last().is_some_and(|(leaf, _)| *leaf == row.leaf) {
+            continue;
+        }
+        let own = || report.directions.iter().filter(|d| d.leaf == row.leaf);
+        let worst = own().map(|d| d.error).fold(0.0, f64::max);
+        let any = |v: Verdict| own().any(|d| d.verdict == v);
+        let word = match (any(Verdict::Differs), any(Verdict::Kink)) {
+            (true, _) => "differs",
+            (false, true) => "kink",
+            (false, false) => "agrees",
+        };
+        let text = vec![("error".to_owned(), number(worst)), ("verdict".to_owned(), string(word))];
+        entries.push((row.leaf.clone(), object(text)));
     }
     object(entries)
 }
