@@ -41,3 +41,10 @@ pub fn start_worker(faults: bool) {
         worker::start(scope, faults);
     }
 }
+
+/// A few words that stand for every bit that a text leads to. Tests compare them with the native build's, and so can
+/// whoever reports that two browsers disagree.
+#[wasm_bindgen]
+pub fn digest(text: &str) -> String {
+    foldback::report::analyse(text, &foldback::construct::Budget::default()).digest()
+}

@@ -159,3 +159,17 @@ fn limits_are_refusals_by_name() {
     assert_eq!(first(&chain(6), &events), "too-many-steps");
     assert_eq!(first("param x = 1\nloss = x * x\ntrain sgd lr=0.1 steps=11\n", &small), "too-many-steps");
 }
+
+#[test]
+fn digests_stand_for_every_document() {
+    // The browser test `bits.spec.mjs` computes the same in WebAssembly and compares.
+    let mut lines: Vec<String> = Vec::new();
+    for (name, _, text) in suite() {
+        let digest = analyse(&text).digest();
+        assert!(!lines.iter().any(|line| line.contains(&digest)), "{name} has another document's digest");
+        lines.push(format!("  {name:?}: {digest:?}"));
+    }
+    let json = format!("{{\n{}\n}}\n", lines.join(",\n"));
+    let difference = compare(&home().join("suite/digests.json"), &json);
+    assert!(difference.is_none(), "UPDATE_EXPECT=1 takes it over\n{}", difference.unwrap_or_default());
+}
