@@ -88,6 +88,12 @@ pub fn apply(
     rules: RuleSet,
     what: Apply<'_>,
 ) -> Result<NodeId, Reason> {
+    if let Some(first) = what.src.first().filter(|_| rules.takes_packed(what.op)) {
+        let shape = graph.node(*first).ty.shape;
+        if !graph.storage(*first).is_packed(shape) {
+            return Err(Reason::SrcNotContiguous);
+        }
+    }
     flagged(graph, budget, rules, what, Flags::default())
 }
 

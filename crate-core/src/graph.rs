@@ -164,6 +164,14 @@ pub struct View {
     pub strides: [isize; MAX_RANK],
 }
 
+impl View {
+    /// Whether it shows elements of this shape one after the other.
+    pub fn is_packed(&self, shape: Shape) -> bool {
+        let steps = shape.dims().iter().zip(self.strides).zip(shape.strides());
+        steps.into_iter().all(|((d, have), want)| *d <= 1 || have == want)
+    }
+}
+
 /// What a node is to the document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flags {

@@ -227,6 +227,9 @@ op_table! {
 /// The row that stops a gradient, for fixes that offer it.
 pub const STOP: OpKind = OpKind::StopGradient;
 
+/// The row that packs a view, for fixes that offer it.
+pub const PACK: OpKind = OpKind::Cont;
+
 /// The row that adds everything up, for fixes that make a loss of one number.
 pub const TOTAL: OpKind = OpKind::Sum;
 

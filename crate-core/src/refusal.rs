@@ -250,6 +250,8 @@ pub enum Reason {
         /// Second operand.
         b: Shape,
     },
+    /// The first operand is a view, and these rules need it packed.
+    SrcNotContiguous,
     /// The wrong number of operands.
     Arity {
         /// The least it takes.
@@ -301,6 +303,7 @@ impl Reason {
             Self::NoContribution | Self::RuleContract(_) => Code::GradientMissing,
             Self::AccumulatorShape { .. } => Code::AccumulatorShape,
             Self::GradNotContiguous(_) => Code::Layout,
+            Self::SrcNotContiguous => Code::NotContiguous,
             Self::NotBroadcastable { .. } => Code::ShapesDoNotBroadcast,
             Self::FirstWouldStretch { .. } => Code::BroadcastNotAllowed,
             Self::BadShape { .. } | Self::ShapesDisagree { .. } => Code::ShapeMismatch,
@@ -346,6 +349,9 @@ impl Reason {
             Self::NoRule(why) => format!("{op} (node \"{node}\") has no backward: {why}."),
             Self::NotThisForm(why) => {
                 format!("{op} (node \"{node}\") has a backward, but not in this form: {why}.")
+            }
+            Self::SrcNotContiguous => {
+                format!("{node}: {op} reads its operand in the order of memory, and it is a transposed view.")
             }
             Self::GradNotContiguous(why) => {
                 format!("{op} (node \"{node}\") is given a gradient that is a view, and {why}.")

@@ -109,6 +109,11 @@ impl RuleSet {
         }
     }
 
+    /// Whether the op is made of a packed first source only.
+    pub fn takes_packed(self, op: OpKind) -> bool {
+        self.difference(op, |h| matches!(h, How::PackedSource)).is_some()
+    }
+
     /// Why a gradient that is a view stops at this op.
     pub fn packed(self, op: OpKind) -> Option<&'static str> {
         match self.difference(op, |h| matches!(h, How::Packed(_))) {

@@ -2,7 +2,6 @@
 
 use super::{Build, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
-use crate::forward::is_packed;
 use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
 use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sign, Sink, Site, When, Wrong};
@@ -101,7 +100,7 @@ impl Build<'_> {
 
     /// Whether the elements of a node stand one after the other.
     pub(super) fn is_packed(&self, id: NodeId) -> bool {
-        is_packed(&self.trace.graph.storage(id), self.trace.graph.node(id).ty.shape)
+        self.trace.graph.storage(id).is_packed(self.trace.graph.node(id).ty.shape)
     }
 
     fn visit(&mut self, op: OpKind, rule: Rule, site: &Site<'_>) -> Result<(), Stopped> {

@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g", &[]), Flow::carries("the window of g", &[])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[],
+    differs: &[super::def::PACKED_SOURCE],
     check: Check {
         samples: &[
             "param a [3,4] = rand(seed=1)\nparam b [2,4] = rand(seed=2)\ny = add_slice(a, b, start=1, axis=0)",

@@ -515,9 +515,19 @@ pub enum How {
     Wrong(Wrong),
     /// Its rule or its kernel takes a packed gradient only; the text says what stops a view.
     Packed(&'static str),
+    /// Its constructor takes a first source that is packed, and no view.
+    PackedSource,
     /// It is asked for gradients of these sources although its rule sends none.
     Silent(&'static [usize]),
 }
+
+/// Upstream asserts that the first source of some ops is packed.
+pub const PACKED_SOURCE: Differs = Differs {
+    rules: RuleSet::Upstream,
+    how: How::PackedSource,
+    cite: "ggml.c, asserts that the source is contiguous",
+    mends: &[],
+};
 
 /// What transposing backward hands on is a view, and many of upstream's rules and kernels do not take one (B4).
 pub const PACKED: Differs = Differs {

@@ -31,7 +31,7 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(|emit, site| {
         one(emit.with(OpKind::Reshape, &[site.grad], vec![shape_value(site.shape(0))])?)
     }),
-    differs: &[],
+    differs: &[super::def::PACKED_SOURCE],
     check: Check {
         samples: &[
             "param x [2,3] = rand(seed=1)\ny = reshape(x, shape=[3,2])",

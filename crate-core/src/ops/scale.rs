@@ -32,7 +32,7 @@ pub(super) const DEF: OpDef = OpDef {
         let s = site.params.num(S).unwrap_or(1.0);
         one(emit.with(OpKind::Scale, &[site.grad], vec![Value::Num(s)])?)
     }),
-    differs: &[super::def::PACKED],
+    differs: &[super::def::PACKED, super::def::PACKED_SOURCE],
     check: Check {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = scale(x, 2.5, bias=1)"],
         kink: None,

@@ -40,7 +40,7 @@ pub(super) const DEF: OpDef = OpDef {
     ],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[super::def::PACKED, Differs {
+    differs: &[super::def::PACKED, super::def::PACKED_SOURCE, Differs {
         rules: RuleSet::Upstream,
         how: How::Rule(upstream),
         cite: "ggml.c:6977, SOFT_MAX case of the backward switch; ggml-cpu, soft_max_back asserts max_bias = 0",

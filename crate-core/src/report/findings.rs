@@ -296,6 +296,11 @@ impl Scene<'_> {
         }
         let other = match reason {
             Reason::FirstWouldStretch { .. } => Some(RuleSet::Numpy),
+            // What is wrong under every rule set stays wrong when the rules change.
+            Reason::AccumulatorShape { .. }
+            | Reason::CotangentShape { .. }
+            | Reason::LossNotScalar { .. }
+            | Reason::Budget { .. } => None,
             _ if self.rules == RuleSet::Upstream && at.is_some() => Some(RuleSet::Ggml),
             _ => None,
         };

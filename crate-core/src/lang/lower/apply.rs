@@ -152,6 +152,7 @@ impl Machine<'_> {
             Reason::FirstWouldStretch { .. }
             | Reason::BadShape { .. }
             | Reason::NoSuchAxis { .. }
+            | Reason::SrcNotContiguous
             | Reason::SrcDtype { .. } => Some(0),
             Reason::NotBroadcastable { .. } | Reason::ShapesDisagree { .. } => Some(1),
             _ => None,

@@ -9,7 +9,7 @@ use crate::graph::NodeId;
 use crate::lang::ast::{ExprId, ExprKind, Ident};
 use crate::lang::suggest::nearest;
 use crate::lang::{About, Code, Diagnostic, Span, TextEdit, edit};
-use crate::ops::OpKind;
+use crate::ops::{self, OpKind};
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
@@ -156,6 +156,10 @@ impl Machine<'_> {
             let (ast, text) = (self.program.ast, self.program.text);
             let edit = edit::set_rules(text, ast, RuleSet::Numpy.name());
             diagnostic = diagnostic.fix("Use rules numpy", edit);
+        }
+        if matches!(reason, Reason::SrcNotContiguous) {
+            let packed = format!("{}({})", ops::PACK.def().name, span.of(self.program.text));
+            diagnostic = diagnostic.fix("Make a packed copy", TextEdit::replace(span, packed));
         }
         diagnostic.about = Some(About { node, op, src });
         self.complaints.add(diagnostic);
