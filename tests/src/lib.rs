@@ -9,6 +9,7 @@
 )]
 
 pub mod cases;
+pub mod codes;
 pub mod generate;
 pub mod golden;
 pub mod grad;
