@@ -18,6 +18,7 @@ mod rotation;
 mod rows;
 mod shares;
 mod spread;
+mod stored;
 mod terms;
 mod triangle;
 mod window;

@@ -1,5 +1,5 @@
-//! `add_id`, ggml's ADD_ID: adds to each expert's row the bias that its id names. da = g, db = the rows of g added up
-//! by id (3.8). ggml's ADD_ID has no backward.
+//! `add_id`, ggml's `ADD_ID`: adds to each expert's row the bias that its id names. da = g, db = the rows of g added up
+//! by id (3.8). ggml's `ADD_ID` has no backward.
 
 use super::OpKind;
 use super::def::{
@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Adds to each row the row of the second operand that its id names. An id out of range gives NaN.",
     arity: Arity::exactly(3),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[

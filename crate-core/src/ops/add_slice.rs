@@ -2,13 +2,15 @@
 //! strides and offset are taken too; a window that shows an element twice adds twice.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, Site, Storage, folded,
-    forward,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Site,
+    Storage, When, Wrong, folded, forward,
 };
 use super::lines::send;
+use super::stored;
 use super::window;
 use crate::math::Real;
 use crate::refusal::Reason;
+use crate::rules::RuleSet;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "add_slice",
@@ -25,7 +27,16 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g", &[]), Flow::carries("the window of g", &[])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[super::def::PACKED_SOURCE],
+    differs: &[super::def::PACKED_SOURCE, Differs {
+        rules: RuleSet::Upstream,
+        how: How::Wrong(Wrong {
+            rule: as_upstream,
+            what: stored::WHAT,
+            when: When::Built(|site| site.wants(1) && !site.is_packed),
+        }),
+        cite: "ggml.c, ACC case of the backward switch: the window of a gradient that may be transposed",
+        mends: &[],
+    }],
     check: Check {
         samples: &[
             "param a [3,4] = rand(seed=1)\nparam b [2,4] = rand(seed=2)\ny = add_slice(a, b, start=1, axis=0)",
@@ -56,6 +67,19 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     }
     if site.wants(1) {
         out.push(folded(1, window::shown(emit, site)?));
+    }
+    Ok(out)
+}
+
+/// As upstream, whose window strides over whatever layout the gradient has (B7); the first operand's share is right.
+fn as_upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    let mut out = Vec::with_capacity(2);
+    if site.wants(0) {
+        out.push(send(0, site.grad));
+    }
+    if site.wants(1) {
+        let grad = stored::grad(emit, site)?;
+        out.push(folded(1, window::shown(emit, &Site { grad, ..*site })?));
     }
     Ok(out)
 }

@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
         axis_param(ParamKind::Axis, Default::Int(-1)),
         ParamSpec::new("descending", ParamKind::Bool, Default::Bool(false)),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::Ignored("positions do not change with a small step")],

@@ -3,8 +3,8 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef,
-    ParamKind, ParamSpec, Place, ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
 };
 use super::repeat::shape_param;
 use super::window::Window;
@@ -28,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("strides", ParamKind::Ints, Default::Required).or(&["stride"]),
         ParamSpec::new("offset", ParamKind::Int, Default::Int(0)).or(&["storage_offset"]),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Window(view),
     flow: &[Flow::carries("g, added up through the window", &[])],
@@ -69,7 +69,7 @@ pub(super) fn strided(params: &Params, n: u64) -> Result<Window, Reason> {
     }
     let mut strides = [0; MAX_RANK];
     for (slot, s) in strides.iter_mut().zip(list) {
-        *slot = isize::try_from(s).map_err(|_| bad("strides"))?;
+        *slot = isize::try_from(s).ok().ok_or(bad("strides"))?;
     }
     let offset = params.int(OFFSET).and_then(|o| usize::try_from(o).ok()).ok_or(bad("offset"))?;
     Window::new(shape, offset, strides, n).ok_or(bad("strides"))

@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("of", ParamKind::Ints, Default::Required),
         ParamSpec::new("last", ParamKind::Bool, Default::Bool(false)),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("the window of g", &[])],

@@ -1,5 +1,5 @@
 //! `avg_pool_1d`: the mean of each window along the last axis, padding counted as zeros. d = g / window, spread over
-//! it. ggml's POOL_1D has no backward.
+//! it. ggml's `POOL_1D` has no backward.
 
 use super::def::{
     Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Storage, forward, one,

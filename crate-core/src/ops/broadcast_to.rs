@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Stretches axes of 1 and adds axes on the left, until a tensor has another shape.",
     arity: Arity { min: 1, max: 2 },
     params: &[ParamSpec::new("shape", ParamKind::Ints, Default::Absent).or(&["size", "sizes"])],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[
@@ -51,20 +51,18 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let of = cx.ty(0);
     let bad =
         || Reason::BadParam { param: "shape", wants: "at most four extents, or a second operand" };
-    let target = match cx.src.get(1) {
-        Some(like) => like.shape,
-        None => {
-            let asked = cx.params.ints(SHAPE).ok_or_else(bad)?;
-            let lead = asked.len().checked_sub(of.shape.rank()).ok_or_else(bad)?;
-            // -1 keeps the extent, as PyTorch's `expand` has it.
-            let extent = |(axis, d): (usize, i64)| match axis.checked_sub(lead) {
-                Some(own) if d == -1 => Ok(of.shape.dim(own)),
-                _ => u32::try_from(d).map_err(|_| bad()),
-            };
-            let dims: Result<Vec<u32>, Reason> =
-                asked.into_iter().enumerate().map(extent).collect();
-            Shape::new(&dims?).ok_or_else(bad)?
-        }
+    let target = if let Some(like) = cx.src.get(1) {
+        like.shape
+    } else {
+        let asked = cx.params.ints(SHAPE).ok_or_else(bad)?;
+        let lead = asked.len().checked_sub(of.shape.rank()).ok_or_else(bad)?;
+        // -1 keeps the extent, as PyTorch's `expand` has it.
+        let extent = |(axis, d): (usize, i64)| match axis.checked_sub(lead) {
+            Some(own) if d == -1 => Ok(of.shape.dim(own)),
+            _ => u32::try_from(d).ok().ok_or_else(bad),
+        };
+        let dims: Result<Vec<u32>, Reason> = asked.into_iter().enumerate().map(extent).collect();
+        Shape::new(&dims?).ok_or_else(bad)?
     };
     let fits = of.shape.padded().iter().zip(target.padded()).all(|(a, t)| *a == t || *a == 1);
     let Some(lead) = target.rank().checked_sub(of.shape.rank()).filter(|_| fits) else {

@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Joins tensors along an axis they already have.",
     arity: Arity { min: 1, max: usize::MAX },
     params: &[axis_param(ParamKind::Axis, Default::Int(0))],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("its part of g", &[])],

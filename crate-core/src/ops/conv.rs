@@ -95,7 +95,8 @@ impl Geometry {
                     got: image,
                 })?;
             out[axis] = u32::try_from(steps / u64::from(stride[axis]) + 1)
-                .map_err(|_| Reason::BadParam { param: "padding", wants: "less" })?;
+                .ok()
+                .ok_or(Reason::BadParam { param: "padding", wants: "less" })?;
         }
         Ok(Self { n, c, image: [h, w], kernel, out, stride, padding, dilation, flat })
     }
@@ -115,7 +116,7 @@ impl Geometry {
     /// (without height, `[n, ow, c·k]`, two at least).
     pub(super) fn patches(&self, image: Shape) -> Result<Shape, Reason> {
         let bad = Reason::BadShape { wants: "patches of fewer than 2^32 elements", got: image };
-        let length = u32::try_from(self.patch()).map_err(|_| bad)?;
+        let length = u32::try_from(self.patch()).ok().ok_or(bad)?;
         let (dims, least) = if self.flat {
             ([1, self.n, self.out[1], length], 2)
         } else {

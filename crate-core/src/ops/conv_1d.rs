@@ -1,5 +1,5 @@
 //! `conv_1d`, ggml's: kernel first, `[oc, ic, k]`, then the signal `[n, ic, w]`. Gradients through the patches.
-//! ggml builds it from IM2COL and MUL_MAT; PyTorch's order of operands is `conv1d`.
+//! ggml builds it from IM2COL and `MUL_MAT`; PyTorch's order of operands is `conv1d`.
 
 use super::conv;
 use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, Read, Storage, forward};

@@ -1,5 +1,5 @@
 //! `conv_2d`, ggml's: kernel first, `[oc, ic, kh, kw]`, then the image `[n, ic, h, w]`. Gradients through the patches.
-//! PyTorch's order of operands is `conv2d`. ggml's CONV_2D has no backward.
+//! PyTorch's order of operands is `conv2d`. ggml's `CONV_2D` has no backward.
 
 use super::conv;
 use super::def::{

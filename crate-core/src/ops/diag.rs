@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Puts vectors on the diagonals of matrices of zeros.",
     arity: Arity::exactly(1),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("the diagonal of g", &[])],

@@ -1,5 +1,5 @@
-//! `diag_mask_inf`: minus infinity where the column lies beyond n_past + row, so that softmax gives it nothing.
-//! d = g with those elements 0. Mirrors ggml.c, DIAG_MASK_INF.
+//! `diag_mask_inf`: minus infinity where the column lies beyond `n_past` + row, so that softmax gives it nothing.
+//! d = g with those elements 0. Mirrors ggml.c, `DIAG_MASK_INF`.
 
 use super::OpKind;
 use super::def::{

@@ -1,5 +1,5 @@
-//! `diag_mask_zero`: 0 where the column lies beyond n_past + row. d = the same mask on g. Mirrors ggml.c,
-//! DIAG_MASK_ZERO.
+//! `diag_mask_zero`: 0 where the column lies beyond `n_past` + row. d = the same mask on g. Mirrors ggml.c,
+//! `DIAG_MASK_ZERO`.
 
 use super::OpKind;
 use super::def::{

@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Takes the diagonals of square matrices.",
     arity: Arity::exactly(1),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g on the diagonal, else 0", &[])],

@@ -27,7 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("spec", ParamKind::Text, Default::Required).or(&["subscripts", "equation"]),
         ParamSpec::new("shape", ParamKind::Ints, Default::Absent),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

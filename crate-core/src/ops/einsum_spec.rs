@@ -51,19 +51,18 @@ impl Plan {
             }
             inputs.push(labels);
         }
-        let output = match right {
-            Some(right) => labels(right, longest, &rest)?,
-            None => {
-                // NumPy's implicit form: the hidden axes, then what stands once, in the order of the alphabet.
-                let all: Vec<char> = inputs.iter().flatten().copied().collect();
-                let once = |c: &&char| all.iter().filter(|x| x == c).count() == 1;
-                let mut named: Vec<char> =
-                    all.iter().filter(once).copied().filter(|c| !rest.contains(c)).collect();
-                named.sort_unstable();
-                let mut out = labels("...", longest, &rest)?;
-                out.append(&mut named);
-                out
-            }
+        let output = if let Some(right) = right {
+            labels(right, longest, &rest)?
+        } else {
+            // NumPy's implicit form: the hidden axes, then what stands once, in the order of the alphabet.
+            let all: Vec<char> = inputs.iter().flatten().copied().collect();
+            let once = |c: &&char| all.iter().filter(|x| x == c).count() == 1;
+            let mut named: Vec<char> =
+                all.iter().filter(once).copied().filter(|c| !rest.contains(c)).collect();
+            named.sort_unstable();
+            let mut out = labels("...", longest, &rest)?;
+            out.append(&mut named);
+            out
         };
         let mut extents: Vec<(char, u32)> = Vec::new();
         let shaped = inputs.iter().zip(shapes.iter().copied());
@@ -81,10 +80,7 @@ impl Plan {
                 }
             }
         }
-        let shape = match to {
-            Some(to) => to,
-            None => Self::own_shape(&output, &extents)?,
-        };
+        let shape = if let Some(to) = to { to } else { Self::own_shape(&output, &extents)? };
         let terms = extents.iter().fold(1u64, |n, (_, d)| n.saturating_mul(u64::from(*d).max(1)));
         if terms > MAX_TERMS {
             return Err(bad("a sum of at most 2^30 products"));

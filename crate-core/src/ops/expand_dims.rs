@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Adds an axis of extent 1.",
     arity: Arity::exactly(1),
     params: &[axis_param(ParamKind::Int, Default::Required)],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Window(window),
     flow: &[Flow::carries("g, in the shape of a", &[])],

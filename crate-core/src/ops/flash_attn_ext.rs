@@ -1,6 +1,6 @@
 //! `flash_attn_ext`: scaled dot-product attention in one node, with a mask, grouped heads, sinks and a soft cap.
 //! q `[b, h, n, d]`, k `[b, g, m, d]`, v `[b, g, m, e]` give `[b, n, h, e]`; consecutive heads share keys, as in
-//! `mul_mat`. A row whose keys are all masked gives zeros. Mirrors ggml.c, FLASH_ATTN_EXT, which has no backward.
+//! `mul_mat`. A row whose keys are all masked gives zeros. Mirrors ggml.c, `FLASH_ATTN_EXT`, which has no backward.
 //! The rule computes the weights anew from ops that can be differentiated, so a second derivative exists.
 
 use super::OpKind;
@@ -33,7 +33,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("softcap", ParamKind::Num, Default::Num(0.0)).or(&["logit_softcap"]),
         ParamSpec::new("max_bias", ParamKind::Num, Default::Num(0.0)),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[
@@ -135,10 +135,10 @@ impl Sizes {
         })
     }
 
-    /// How much each head feels the mask (ALiBi), as in ggml's SOFT_MAX.
+    /// How much each head feels the mask (ALiBi), as in ggml's `SOFT_MAX`.
     fn slopes(&self) -> Vec<f64> {
         let heads = self.heads.max(1);
-        let whole = f64::from(1u32 << (31 - heads.leading_zeros()));
+        let whole = f64::from(1u32 << heads.ilog2());
         let slope = |h: u32| {
             let h = f64::from(h);
             if self.max_bias <= 0.0 {
@@ -195,7 +195,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
                 let at = (batch % mb.max(1) as usize) * mh as usize + head % mh.max(1) as usize;
                 let slope = T::from_f64(slopes.get(head).copied().unwrap_or(1.0));
                 let mask = line(ix, at * n + query, m).get(key).copied().unwrap_or(T::ZERO);
-                z = z + slope * mask;
+                z += slope * mask;
             }
             logits.push(z);
         }

@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("start", ParamKind::Axis, Default::Int(0)).or(&["start_dim"]),
         ParamSpec::new("end", ParamKind::Axis, Default::Int(-1)).or(&["end_dim"]),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Window(window),
     flow: &[Flow::carries("g, in the shape of a", &[])],

@@ -1,6 +1,6 @@
 //! `gated_delta_step`: one step of the gated delta rule (3.6): the state fades by e^gate, then its answer to the key
 //! moves towards the value. S' = S e^gate + k δᵀ, δ = β (v − (S e^gate)ᵀ k). A read-out is `q @ S'`.
-//! ggml's GATED_DELTA_NET packs outputs and states of many steps into one tensor and has no backward.
+//! ggml's `GATED_DELTA_NET` packs outputs and states of many steps into one tensor and has no backward.
 
 use super::OpKind;
 use super::def::{
@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Takes a state one step on: it fades by its gate, then learns to answer the key with the value.",
     arity: Arity::exactly(5),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

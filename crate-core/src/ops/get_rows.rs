@@ -1,4 +1,4 @@
-//! `get_rows`, ggml's GET_ROWS: the rows that ids name, batch by batch; one matrix serves every batch of ids. d = the rows of g, added up where they came
+//! `get_rows`, ggml's `GET_ROWS`: the rows that ids name, batch by batch; one matrix serves every batch of ids. d = the rows of g, added up where they came
 //! from: repeated ids accumulate. Upstream refuses every batched form (B14), which a router of two tokens needs.
 
 use super::OpKind;

@@ -1,5 +1,5 @@
 //! `get_rows_back`: the adjoint of `get_rows`. Adds each row up at the place its id names, among zeros.
-//! d = the rows of g that the ids name. Mirrors ggml.c, GET_ROWS_BACK, batches included.
+//! d = the rows of g that the ids name. Mirrors ggml.c, `GET_ROWS_BACK`, batches included.
 
 use super::OpKind;
 use super::def::{
@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Adds rows up at the places that ids name. An id out of range writes nowhere.",
     arity: Arity::exactly(2),
     params: &[ParamSpec::new("shape", ParamKind::Ints, Default::Required)],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

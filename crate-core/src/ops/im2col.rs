@@ -3,12 +3,14 @@
 
 use super::conv;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, ShapeCx, Site, Storage,
-    forward,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, ShapeCx,
+    Site, Storage, Wrong, forward,
 };
 use super::lines::send;
+use super::stored;
 use crate::math::Real;
 use crate::refusal::Reason;
+use crate::rules::RuleSet;
 use crate::tensor::TensorType;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -20,7 +22,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Lays out what a kernel sees of an image at each place, as rows; of the kernel only the shape is read.",
     arity: Arity::exactly(2),
     params: conv::PARAMS,
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[
@@ -29,7 +31,20 @@ pub(super) const DEF: OpDef = OpDef {
     ],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[],
+    differs: &[
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Wrong(Wrong { rule: as_upstream, what: stored::WHAT, when: stored::WHEN }),
+            cite: "ggml-cpu, IM2COL_BACK takes the gradient to be packed",
+            mends: &[],
+        },
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Silent(&[0]),
+            cite: "ggml.c:7115, the contract check reads a gradient that nobody made",
+            mends: &[],
+        },
+    ],
     check: Check {
         samples: &[
             "const k [3,2,2,2] = 0\nparam x [2,2,4,3] = rand(seed=1)\ny = im2col(k, x)",
@@ -60,4 +75,9 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     let g = conv::of_kernel(site.shape(0), site.shape(1), site.params)?;
     let d = conv::patches_back(emit, site.grad, site.shape(1), &g, site.params)?;
     Ok(vec![send(1, d)])
+}
+
+fn as_upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    let grad = stored::grad(emit, site)?;
+    rule(emit, &Site { grad, ..*site })
 }

@@ -1,5 +1,5 @@
 //! `max_pool_1d`: the largest element of each window along the last axis. d = g at the first largest.
-//! ggml's POOL_1D has no backward.
+//! ggml's `POOL_1D` has no backward.
 
 use super::def::{
     Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Read, Storage, forward, one,

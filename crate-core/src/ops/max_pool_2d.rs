@@ -1,9 +1,15 @@
 //! `max_pool_2d`: the largest element of each window. d = g at the first largest, in row-major order.
-//! Mirrors ggml.c, POOL_2D with MAX; a window of padding alone gives ggml's -FLT_MAX, and no gradient.
+//! Mirrors ggml.c, `POOL_2D` with MAX; a window of padding alone gives ggml's -`FLT_MAX`, and no gradient.
 
-use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, Read, Storage, forward, one};
+use super::def::{
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site,
+    Storage, Wrong, forward, one,
+};
 use super::pool;
+use super::stored;
 use crate::math::Real;
+use crate::refusal::Reason;
+use crate::rules::RuleSet;
 
 pub(super) const DEF: OpDef = OpDef {
     name: "max_pool_2d",
@@ -20,7 +26,12 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g, at the first largest", &[Read::Src(0)])],
     forward: forward!(value),
     backward: Backward::Rule(|emit, site| one(pool::largest_back(emit, site, false)?)),
-    differs: &[],
+    differs: &[Differs {
+        rules: RuleSet::Upstream,
+        how: How::Wrong(Wrong { rule: as_upstream, what: stored::WHAT, when: stored::WHEN }),
+        cite: "ggml-cpu, POOL_2D_BACK takes the gradient to be packed",
+        mends: &[],
+    }],
     check: Check {
         samples: &[
             "param x [2,4,4] = rand(seed=1)\ny = max_pool_2d(x, kernel=2)",
@@ -35,4 +46,9 @@ pub(super) const DEF: OpDef = OpDef {
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     pool::over(cx, false, pool::largest);
+}
+
+fn as_upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    let grad = stored::grad(emit, site)?;
+    one(pool::largest_back(emit, &Site { grad, ..*site }, false)?)
 }

@@ -1,6 +1,6 @@
-//! `mul_mat`, ggml's MUL_MAT: [.., m, n] and [.., p, n] give [.., p, m], rows with rows.
+//! `mul_mat`, ggml's `MUL_MAT`: [.., m, n] and [.., p, n] give [.., p, m], rows with rows.
 //! Each batch of the first is shared by consecutive batches of the second, so its gradient is summed over groups,
-//! not over tiles. Mirrors ggml.c, MUL_MAT.
+//! not over tiles. Mirrors ggml.c, `MUL_MAT`.
 
 use super::OpKind;
 use super::def::{
@@ -104,7 +104,7 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     Ok(out)
 }
 
-/// As upstream: it regroups the inner batch axis alone, and its OUT_PROD takes no transposed first operand (B15).
+/// As upstream: it regroups the inner batch axis alone, and its `OUT_PROD` takes no transposed first operand (B15).
 fn upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     if site.wants(0) {
         let ([a0, a1, ..], [b0, b1, ..]) = (site.shape(0).padded(), site.shape(1).padded());

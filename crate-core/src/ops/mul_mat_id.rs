@@ -1,6 +1,6 @@
-//! `mul_mat_id`, ggml's MUL_MAT_ID: each token's rows times the matrices of the experts that its ids name.
+//! `mul_mat_id`, ggml's `MUL_MAT_ID`: each token's rows times the matrices of the experts that its ids name.
 //! da = the outer products, added up by expert; db = g times the transposed matrices, folded over the slots that
-//! shared a row (3.8). ggml's MUL_MAT_ID has no backward.
+//! shared a row (3.8). ggml's `MUL_MAT_ID` has no backward.
 
 use super::OpKind;
 use super::def::{
@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Multiplies each token's rows with the matrices of the experts that its ids name. An id out of range gives NaN, or `fill_value`.",
     arity: Arity::exactly(3),
     params: &[ParamSpec::new("fill_value", ParamKind::Num, Default::Absent)],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Adds up, by expert, the outer products of each slot's row with its token's row. An id out of range writes nowhere.",
     arity: Arity::exactly(3),
     params: &[ParamSpec::new("shape", ParamKind::Ints, Default::Required)],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

@@ -18,7 +18,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Turns each index into a row of zeros with a 1 where it points.",
     arity: Arity::exactly(1),
     params: &[ParamSpec::new("n", ParamKind::Int, Default::Required).or(&["num_classes", "depth"])],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::Ignored("indices have no gradient")],

@@ -1,4 +1,4 @@
-//! `out_prod`, ggml's OUT_PROD: [.., m, n] and [.., m, p] give [.., p, n], columns with columns. Each batch of the
+//! `out_prod`, ggml's `OUT_PROD`: [.., m, n] and [.., m, p] give [.., p, n], columns with columns. Each batch of the
 //! first is shared by consecutive batches of the second, as in `mul_mat`. da and db by the product rule.
 
 use super::def::{
@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Adds up the outer products of the rows of the second with the rows of the first.",
     arity: Arity::exactly(2),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

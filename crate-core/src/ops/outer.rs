@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Multiplies every element of the first with every element of the second; both are taken flat.",
     arity: Arity::exactly(2),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g b", &[Read::Src(1)]), Flow::carries("gᵀ a", &[Read::Src(0)])],
@@ -39,7 +39,7 @@ pub(super) const DEF: OpDef = OpDef {
 
 fn length(of: Shape) -> Result<u32, Reason> {
     let too_long = Reason::BadShape { wants: "fewer than 2^32 elements", got: of };
-    u32::try_from(of.n_elements()).map_err(|_| too_long)
+    u32::try_from(of.n_elements()).ok().ok_or(too_long)
 }
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

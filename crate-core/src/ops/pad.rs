@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("after", ParamKind::Ints, Default::Int(0)).or(&["high"]),
         ParamSpec::new("value", ParamKind::Num, Default::Num(0.0)).or(&["constant_values"]),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("the inside of g", &[])],
@@ -63,7 +63,7 @@ fn amounts(params: &Params, ix: usize, rank: usize) -> Result<Vec<u32>, Reason> 
     if list.len() != rank {
         return Err(bad());
     }
-    list.into_iter().map(|n| u32::try_from(n).map_err(|_| bad())).collect()
+    list.into_iter().map(|n| u32::try_from(n).ok().ok_or_else(bad)).collect()
 }
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -28,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         conv::DILATION,
         ParamSpec::new("value", ParamKind::Num, Default::Num(0.0)),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, added up where it came from", &[])],

@@ -1,5 +1,5 @@
 //! `patches_back`: the adjoint of `patches`. Adds each patch up where it lies on the image. d = the patches of g.
-//! Mirrors ggml.c, IM2COL_BACK.
+//! Mirrors ggml.c, `IM2COL_BACK`.
 
 use super::OpKind;
 use super::conv;
@@ -29,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
         conv::DILATION,
         ParamSpec::new("shape", ParamKind::Ints, Default::Required),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("the patches of g", &[])],

@@ -1,5 +1,5 @@
 //! `repeat_interleave`, NumPy's `repeat`: every entry of an axis several times in a row (1 1 2 2, not 1 2 1 2).
-//! d = the sum over each run. Not a ggml op; its MUL_MAT shares batches this way.
+//! d = the sum over each run. Not a ggml op; its `MUL_MAT` shares batches this way.
 
 use super::OpKind;
 use super::def::{
@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("repeats", ParamKind::Int, Default::Required),
         axis_param(ParamKind::Axis, Default::Absent),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("Σ of g over each run", &[])],

@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("shift", ParamKind::Ints, Default::Required).or(&["shifts"]),
         axis_param(ParamKind::Axes, Default::Absent),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, rolled back", &[])],
@@ -55,7 +55,7 @@ fn shifts(params: &Params, of: Shape) -> Result<(Shape, Vec<usize>), Reason> {
     let list = params.ints(SHIFT).ok_or_else(bad)?;
     let by = |shift: i64, d: u32| shift.rem_euclid(i64::from(d.max(1))) as usize;
     let Some(axes) = params.ints(AXIS) else {
-        let n = u32::try_from(of.n_elements()).map_err(|_| bad())?;
+        let n = u32::try_from(of.n_elements()).ok().ok_or_else(bad)?;
         let [shift] = list.as_slice() else { return Err(bad()) };
         return Ok((Shape::new(&[n]).unwrap_or(of), vec![by(*shift, n)]));
     };

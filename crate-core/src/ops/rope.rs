@@ -1,5 +1,5 @@
 //! `rope`: turns pairs of channels by an angle that grows with the position. dx = g, turned back.
-//! Mirrors ggml.c, ROPE; upstream's backward drops the offset n_offs (B13) and has nothing for frequency factors.
+//! Mirrors ggml.c, ROPE; upstream's backward drops the offset `n_offs` (B13) and has nothing for frequency factors.
 
 use super::OpKind;
 use super::def::{
@@ -125,9 +125,15 @@ pub(super) fn factors(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<NodeId, Re
     let positions = shaped(emit, site.src(1), Shape::new(&[t]).unwrap_or(of))?;
     let by_pair = emit.op(OpKind::Matmul, &[positions, by_token])?;
     let pairs = (turn.n / 2) as u32;
-    let speeds = turn.speeds.iter().map(|s| -s).collect();
-    let speeds = emit.literal(Shape::new(&[pairs]).unwrap_or(of), speeds)?;
-    let slope = emit.op(OpKind::Mul, &[by_pair, speeds])?;
+    // A constant is stored as f32: what it loses of a speed is a second constant.
+    let stored = |s: &f64| f64::from(-s as f32);
+    let mut times = |speeds: Vec<f64>| {
+        let speeds = emit.literal(Shape::new(&[pairs]).unwrap_or(of), speeds)?;
+        emit.op(OpKind::Mul, &[by_pair, speeds])
+    };
+    let most = times(turn.speeds.iter().map(stored).collect())?;
+    let rest = times(turn.speeds.iter().map(|s| -s - stored(s)).collect())?;
+    let slope = emit.op(OpKind::Add, &[most, rest])?;
     let given = site.shape(2);
     let flat = Shape::new(&[given.n_elements() as u32]).unwrap_or(given);
     let all = shaped(emit, site.src(2), flat)?;

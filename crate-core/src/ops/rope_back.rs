@@ -1,4 +1,4 @@
-//! `rope_back`: the adjoint of `rope`, the same turn backwards. d = g, turned forwards. Mirrors ggml.c, ROPE_BACK.
+//! `rope_back`: the adjoint of `rope`, the same turn backwards. d = g, turned forwards. Mirrors ggml.c, `ROPE_BACK`.
 
 use super::OpKind;
 use super::def::{

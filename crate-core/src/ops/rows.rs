@@ -1,4 +1,4 @@
-//! What ops share that name whole rows by id, as ggml's GET_ROWS and SET_ROWS do.
+//! What ops share that name whole rows by id, as ggml's `GET_ROWS` and `SET_ROWS` do.
 
 use super::def::Operand;
 use super::lines::renamed;

@@ -1,5 +1,5 @@
 //! `set_rows`: a copy of a with the rows that ids name overwritten by those of b; of two writes the last holds.
-//! da = g without the overwritten rows, db = the rows of g, 0 for a write that did not hold. Mirrors ggml.c, SET_ROWS,
+//! da = g without the overwritten rows, db = the rows of g, 0 for a write that did not hold. Mirrors ggml.c, `SET_ROWS`,
 //! which always writes over its destination and has no backward; the text's `set_rows!` is that one.
 
 use super::OpKind;
@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Copies the first operand and overwrites the rows that ids name with the second's. An id out of range writes nowhere.",
     arity: Arity::exactly(3),
     params: &[],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[

@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Takes the rows that ids name; of an id that comes twice only the last counts, the others give 0.",
     arity: Arity::exactly(2),
     params: &[ParamSpec::new("shape", ParamKind::Ints, Default::Required)],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

@@ -1,5 +1,5 @@
 //! `solve_tri`: X with A X = B, A triangular. dB = A⁻ᵀ g, dA = −(dB Xᵀ) on the triangle (3.8).
-//! Mirrors ggml.c, SOLVE_TRI, which takes lower triangles alone and has no backward.
+//! Mirrors ggml.c, `SOLVE_TRI`, which takes lower triangles alone and has no backward.
 
 use super::OpKind;
 use super::def::{
@@ -28,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("unit", ParamKind::Bool, Default::Bool(false))
             .or(&["unitriangular", "unit_diagonal"]),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

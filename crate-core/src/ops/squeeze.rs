@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Drops the axes of extent 1, all or the named ones.",
     arity: Arity::exactly(1),
     params: &[axis_param(ParamKind::Axes, Default::Absent)],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Window(window),
     flow: &[Flow::carries("g, in the shape of a", &[])],

@@ -1,5 +1,5 @@
 //! `take`, NumPy's: whole entries of an axis, in the shape of the indices. d = g, added up where it came from.
-//! Without an axis the operand is flat. Not a ggml op; its GET_ROWS is `get_rows`.
+//! Without an axis the operand is flat. Not a ggml op; its `GET_ROWS` is `get_rows`.
 
 use super::OpKind;
 use super::def::{
@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
         axis_param(ParamKind::Axis, Default::Absent),
         ParamSpec::new("fill_value", ParamKind::Num, Default::Absent),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

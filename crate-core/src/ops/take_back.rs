@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
         axis_param(ParamKind::Axis, Default::Absent),
         ParamSpec::new("shape", ParamKind::Ints, Default::Required),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[

@@ -1,5 +1,5 @@
 //! `top_k`: the positions of the k largest elements of a line, largest first, equal ones in their order.
-//! No gradient: a small step moves no position. Mirrors ggml.c, TOP_K, whose order is unspecified.
+//! No gradient: a small step moves no position. Mirrors ggml.c, `TOP_K`, whose order is unspecified.
 
 use super::def::{
     Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx,
@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("k", ParamKind::Int, Default::Required),
         axis_param(ParamKind::Axis, Default::Int(-1)),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::Ignored("positions do not change with a small step")],

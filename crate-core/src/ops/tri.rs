@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Keeps a triangle of each matrix: lower, lower_diag, upper or upper_diag.",
     arity: Arity::exactly(1),
     params: &[ParamSpec::new("kind", ParamKind::Text, Default::Required).or(&["type"])],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("the same triangle of g", &[])],

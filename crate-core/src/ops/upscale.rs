@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Resizes images over their last two axes, by a factor or to a size.",
     arity: Arity::exactly(1),
     params: resample::PARAMS,
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, sent back by the same shares", &[])],

@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
         ParamSpec::new("align_corners", ParamKind::Bool, Default::Bool(false)),
         ParamSpec::new("shape", ParamKind::Ints, Default::Required),
     ],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, upscaled", &[])],

@@ -22,7 +22,7 @@ pub(super) const DEF: OpDef = OpDef {
     says: "Multiplies element by element and adds up along an axis.",
     arity: Arity::exactly(2),
     params: &[axis_param(ParamKind::Axis, Default::Int(-1))],
-    shape: shape,
+    shape,
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g · b", &[Read::Src(1)]), Flow::carries("g · a", &[Read::Src(0)])],
