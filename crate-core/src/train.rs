@@ -10,13 +10,13 @@ mod losses;
 mod optimizer;
 #[cfg(test)]
 mod tests;
+mod told;
 mod trainer;
 
-pub use context::{
-    Batch, Context, Fault, Graphs, Kept, Model, Options, Parameter, Pass, Refused,
-};
+pub use context::{Context, Kept, Parameter};
 pub use data::{DataSet, Estimate, Outcome};
 pub use fit::{Fit, Progress, Watch, epoch, fit};
 pub use losses::Loss;
 pub use optimizer::{Moments, Optimizer};
+pub use told::{Batch, Fault, Graphs, Model, Options, Pass, Refused};
 pub use trainer::{Failure, Moved, Plan, Saved, SavedParameter, State, Status, Trainer, Trouble};

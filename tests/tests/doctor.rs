@@ -20,12 +20,8 @@ fn lowered(text: &str) -> Lowered {
 }
 
 fn built(lowered: &Lowered, mutation: Option<Mutation>) -> Trace {
-    let request = Request {
-        loss: lowered.loss,
-        rules: lowered.rules,
-        mutation,
-        ..Request::default()
-    };
+    let request =
+        Request { loss: lowered.loss, rules: lowered.rules, mutation, ..Request::default() };
     build_backward(&lowered.graph, &request)
 }
 
@@ -100,7 +96,9 @@ fn every_mutant_is_caught_and_nine_in_ten_are_named() {
         let baseline = gradients(&right);
         let mut sites: Vec<(OpKind, usize)> = Vec::new();
         for (_, node) in graph.graph.nodes() {
-            let Some(op) = node.op().filter(|op| own.is_none_or(|own| own == *op)) else { continue };
+            let Some(op) = node.op().filter(|op| own.is_none_or(|own| own == *op)) else {
+                continue;
+            };
             for src in 0..node.src().len() {
                 let carries = matches!(RuleSet::flow(op, src), Flow::Carries { .. });
                 if carries && !sites.contains(&(op, src)) {
@@ -126,14 +124,18 @@ fn every_mutant_is_caught_and_nine_in_ten_are_named() {
                     row.fd += usize::from(fd);
                     row.adjoint += usize::from(by_adjoint);
                     if !(fd && by_adjoint) {
-                        let _ = writeln!(missed, "{op:?} {src} {flaw:?}: fd {fd}, adjoint {by_adjoint} in\n{text}");
+                        let _ = writeln!(
+                            missed,
+                            "{op:?} {src} {flaw:?}: fd {fd}, adjoint {by_adjoint} in\n{text}"
+                        );
                     }
                 }
                 let found = diagnose(&mutant);
-                let right_place = found.iter().all(|d| {
-                    graph.graph.node(d.node).op() == Some(op) && d.src == Some(src)
-                });
-                let right_name = !found.is_empty() && found.iter().all(|d| names(*flaw).contains(&d.kind));
+                let right_place = found
+                    .iter()
+                    .all(|d| graph.graph.node(d.node).op() == Some(op) && d.src == Some(src));
+                let right_name =
+                    !found.is_empty() && found.iter().all(|d| names(*flaw).contains(&d.kind));
                 if right_place && right_name {
                     row.named += 1;
                 } else {
@@ -143,16 +145,25 @@ fn every_mutant_is_caught_and_nine_in_ten_are_named() {
         }
     }
     let mut all = Row::default();
-    println!("{:<14} {:>7} {:>7} {:>7} {:>7} {:>7}", "flaw", "mutants", "refused", "fd", "adjoint", "named");
+    println!(
+        "{:<14} {:>7} {:>7} {:>7} {:>7} {:>7}",
+        "flaw", "mutants", "refused", "fd", "adjoint", "named"
+    );
     for (flaw, r) in &table {
-        println!("{flaw:<14} {:>7} {:>7} {:>7} {:>7} {:>7}", r.mutants, r.refused, r.fd, r.adjoint, r.named);
+        println!(
+            "{flaw:<14} {:>7} {:>7} {:>7} {:>7} {:>7}",
+            r.mutants, r.refused, r.fd, r.adjoint, r.named
+        );
         all.mutants += r.mutants;
         all.refused += r.refused;
         all.fd += r.fd;
         all.adjoint += r.adjoint;
         all.named += r.named;
     }
-    println!("{:<14} {:>7} {:>7} {:>7} {:>7} {:>7}", "all", all.mutants, all.refused, all.fd, all.adjoint, all.named);
+    println!(
+        "{:<14} {:>7} {:>7} {:>7} {:>7} {:>7}",
+        "all", all.mutants, all.refused, all.fd, all.adjoint, all.named
+    );
     println!("{unnamed}");
     assert!(missed.is_empty(), "not caught:\n{missed}");
     assert!(all.mutants > 300, "{} mutants", all.mutants);
@@ -233,9 +244,15 @@ fn many_entries_are_checked_along_directions() {
     let flaw = Mutation { op: foldback_tests::op("mul"), src: 0, flaw: Flaw::Scaled(1.001) };
     let wrong: Vec<_> = Finite::new(&built(&graph, Some(flaw)), loss).collect();
     assert!(wrong.iter().all(|e| e.verdict == Verdict::Differs), "{wrong:?}");
-    let answer = foldback::report::json::answer(&analyse(&format!("{text}check fd\ncheck formula w = 2 * w\n"), &Budget::default()));
+    let answer = foldback::report::json::answer(&analyse(
+        &format!("{text}check fd\ncheck formula w = 2 * w\n"),
+        &Budget::default(),
+    ));
     assert_eq!(answer.status, 0);
-    let answer = foldback::report::json::answer(&analyse(&format!("{text}check formula w = 2.001 * w\n"), &Budget::default()));
+    let answer = foldback::report::json::answer(&analyse(
+        &format!("{text}check formula w = 2.001 * w\n"),
+        &Budget::default(),
+    ));
     assert_eq!(answer.status, 1, "a formula is compared element by element all the same");
 }
 
@@ -247,7 +264,9 @@ fn four_points_are_closer_than_two() {
     let loss = graph.loss.expect("a loss");
     let trace = built(&graph, None);
     let worst = |points| {
-        Finite::with(&trace, loss, points).map(|e| ((e.fd - e.autodiff) / e.autodiff).abs()).fold(0.0, f64::max)
+        Finite::with(&trace, loss, points)
+            .map(|e| ((e.fd - e.autodiff) / e.autodiff).abs())
+            .fold(0.0, f64::max)
     };
     let (two, four) = (worst(foldback::check::Points::Two), worst(foldback::check::Points::Four));
     assert!(four < two && four < 1e-9, "{four:e} against {two:e}");

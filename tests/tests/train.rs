@@ -11,7 +11,7 @@ use foldback_tests::built;
 
 /// The router of `n` experts that all start differently; what is trained wants the first.
 fn router(n: usize, train: &str) -> String {
-    let weights: Vec<String> = (0..n).map(|i| format!("{}", 0.1 + 0.05 * i as f64)).collect();
+    let weights: Vec<String> = (0..n).map(|i| format!("{}", 1.0 + 0.05 * i as f64)).collect();
     format!(
         "rules ggml\nparam w [1 token, {n} expert] = [[{}]]\ns = sum_rows(w)\nc = clamp(s, min=6.103515625e-5)\ny = w / c\nloss = y[0, 0]\n{train}\n",
         weights.join(", ")
@@ -37,7 +37,7 @@ fn a_thousand_steps_of_the_router_follow_the_closed_form() {
         assert_eq!((report.state.as_str(), report.done, steps.len()), ("done", 1000, 1000));
         assert_eq!(report.losses.len(), 1001);
         assert!(report.losses.windows(2).all(|w| w[1] < w[0]), "the loss falls at every step");
-        let mut w: Vec<f64> = (0..n).map(|i| 0.1 + 0.05 * i as f64).collect();
+        let mut w: Vec<f64> = (0..n).map(|i| 1.0 + 0.05 * i as f64).collect();
         for (ix, step) in steps.iter().enumerate() {
             let s: f64 = w.iter().sum();
             let y0 = w[0] / s;
@@ -46,7 +46,8 @@ fn a_thousand_steps_of_the_router_follow_the_closed_form() {
             for (i, x) in w.iter_mut().enumerate() {
                 *x -= 0.001 * (f64::from(u8::from(i == 0)) - y0) / s;
             }
-            let worst = w.iter().zip(step).map(|(a, b)| (a - f64::from(*b)).abs()).fold(0.0, f64::max);
+            let worst =
+                w.iter().zip(step).map(|(a, b)| (a - f64::from(*b)).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-5, "step {ix} of {n} experts: {worst:e}");
         }
     }
@@ -56,15 +57,25 @@ fn a_thousand_steps_of_the_router_follow_the_closed_form() {
 #[test]
 fn a_refusal_is_a_status() {
     let text = router(2, "train sgd lr=0.1 steps=3").replace("rules ggml", "rules upstream");
-    let analysis = analyse(&text.replace("clamp(s, min=6.103515625e-5)", "scale(s, 1)"), &Budget::default());
+    let analysis =
+        analyse(&text.replace("clamp(s, min=6.103515625e-5)", "scale(s, 1)"), &Budget::default());
     let (report, steps) = run(&analysis);
     assert_eq!(report.state, "error");
     assert_eq!((report.name.as_str(), report.op.as_str(), report.src), ("y", "div", Some(1)));
-    assert!(report.reason.contains("cannot be built through DIV (node \"y\")"), "{}", report.reason);
+    assert!(
+        report.reason.contains("cannot be built through DIV (node \"y\")"),
+        "{}",
+        report.reason
+    );
     assert!(steps.is_empty() && report.losses.is_empty());
     let json = answer(&analysis);
     assert_eq!(json.status, 1);
-    assert!(json.json.contains("\"train\":{\"state\":\"error\",\"node\":\"y\",\"op\":\"div\",\"src\":1,"), "{}", json.json);
+    assert!(
+        json.json
+            .contains("\"train\":{\"state\":\"error\",\"node\":\"y\",\"op\":\"div\",\"src\":1,"),
+        "{}",
+        json.json
+    );
 }
 
 /// A mean over rows cannot take a second contribution in ggml, and an accumulator is one (B3): `period=2` is refused
@@ -72,7 +83,9 @@ fn a_refusal_is_a_status() {
 #[test]
 fn an_accumulator_is_a_contribution() {
     let text = |rules: &str, period: u32| {
-        format!("rules {rules}\nparam x [2,3] = 1\nm = mean_rows(x)\nloss = sum(m)\ntrain sgd lr=0.1 steps=2 period={period}\n")
+        format!(
+            "rules {rules}\nparam x [2,3] = 1\nm = mean_rows(x)\nloss = sum(m)\ntrain sgd lr=0.1 steps=2 period={period}\n"
+        )
     };
     let state = |rules, period| run(&analyse(&text(rules, period), &Budget::default())).0;
     assert_eq!(state("ggml", 2).state, "done");
@@ -90,13 +103,17 @@ fn period_and_clip_work() {
     };
     assert_eq!(leaf("train sgd lr=0.5 steps=2 period=2"), [-1.0, -2.0]);
     assert_eq!(leaf("train sgd lr=0.5 steps=2 period=4 clip=2"), [-1.0, -2.0]);
-    let two = built("param a = 0\nparam b = 0\nloss = 3 * a + 4 * b\ntrain sgd lr=1 steps=1 clip=1\n");
+    let two =
+        built("param a = 0\nparam b = 0\nloss = 3 * a + 4 * b\ntrain sgd lr=1 steps=1 clip=1\n");
     let mut training = two.training().expect("a train line");
     assert!(training.advance());
     let moved = training.moved().expect("a step");
     let got: Vec<f32> = moved.leaves.iter().map(|(_, v)| v[0]).collect();
     assert!((got[0] + 0.6).abs() < 1e-6 && (got[1] + 0.8).abs() < 1e-6, "{got:?}");
-    let many = analyse("param w = 0\nloss = w * 1\ntrain sgd steps=1000 period=1000\n", &Budget::default());
+    let many = analyse(
+        "param w = 0\nloss = w * 1\ntrain sgd steps=1000 period=1000\n",
+        &Budget::default(),
+    );
     assert!(foldback_tests::places(&many).iter().any(|p| p.starts_with("too-many-steps")));
 }
 
@@ -112,7 +129,8 @@ fn a_supplied_accumulator_starts_each_step() {
 /// A run that diverges says where, and leaves the parameters of the last step that succeeded.
 #[test]
 fn a_diverging_run_names_the_node() {
-    let analysis = built("param w = 3\nq = w * w\nr = exp(q)\nloss = r * 1\ntrain sgd lr=1 steps=50\n");
+    let analysis =
+        built("param w = 3\nq = w * w\nr = exp(q)\nloss = r * 1\ntrain sgd lr=1 steps=50\n");
     let (report, steps) = run(&analysis);
     assert_eq!(report.state, "error");
     assert_eq!((report.name.as_str(), report.op.as_str()), ("r", "exp"), "{report:?}");
@@ -166,7 +184,8 @@ fn others_see_their_own_values() {
     let graph = &analysis.trace.graph;
     let mut mine = Values::<f32>::new();
     mine.eval(graph, 0..graph.len());
-    let read = |v: &Values<f32>| graph.nodes().map(|(id, _)| v.read_f64(graph, id)).collect::<Vec<_>>();
+    let read =
+        |v: &Values<f32>| graph.nodes().map(|(id, _)| v.read_f64(graph, id)).collect::<Vec<_>>();
     let before = (graph.len(), read(&mine), read(&analysis.values));
     let mut training = analysis.training().expect("a train line");
     while training.advance() {
@@ -209,7 +228,12 @@ fn memory_is_flat_over_ten_thousand_steps() {
 
 #[test]
 fn settings_out_of_range_are_an_error_that_says_so() {
-    let mut run = trainer("param w = 1\nloss = w * 1\n", Optimizer::Sgd { lr: -1.0, momentum: 0.0, wd: 0.0 }, 3, 1);
+    let mut run = trainer(
+        "param w = 1\nloss = w * 1\n",
+        Optimizer::Sgd { lr: -1.0, momentum: 0.0, wd: 0.0 },
+        3,
+        1,
+    );
     assert!(!run.step());
     let State::Error(failure) = run.state() else { unreachable!("{:?}", run.state()) };
     assert_eq!(failure.trouble, Trouble::Setting("lr must be a number above 0"));

@@ -103,8 +103,7 @@ impl Build<'_> {
             Some(Flaw::Interleaved) if c.fold => self.interleaved(value, expected),
             Some(Flaw::Interleaved) => {
                 // A rule that folds by itself: only where what it sends is the gradient, moved.
-                let moves =
-                    matches!(RuleSet::flow(op, c.src), Flow::Carries { reads: [], .. });
+                let moves = matches!(RuleSet::flow(op, c.src), Flow::Carries { reads: [], .. });
                 let tiled = moves && site.ty.shape.n_elements() > expected.n_elements();
                 let sum = if tiled { self.interleaved(site.grad, expected)? } else { value };
                 let same = self.trace.graph.node(sum).ty.shape == expected;

@@ -102,16 +102,16 @@ fn refused(
     let (kind, evidence) = match reason {
         Reason::GradShape { expected, got } if got.n_elements() > expected.n_elements() => (
             Mistake::MissingFold,
-            format!("{from} sends {got} to {to}, which has shape {expected}: it was stretched, and nothing sums over the stretch."),
+            format!(
+                "{from} sends {got} to {to}, which has shape {expected}: it was stretched, and nothing sums over the stretch."
+            ),
         ),
-        Reason::GradShape { expected, got } => (
-            Mistake::Unnamed,
-            format!("{from} sends {got} to {to}, which has shape {expected}."),
-        ),
-        Reason::NoContribution => (
-            Mistake::MissingPath,
-            format!("{from} sends nothing to {to}, which needs a gradient."),
-        ),
+        Reason::GradShape { expected, got } => {
+            (Mistake::Unnamed, format!("{from} sends {got} to {to}, which has shape {expected}."))
+        }
+        Reason::NoContribution => {
+            (Mistake::MissingPath, format!("{from} sends nothing to {to}, which needs a gradient."))
+        }
         _ => return None,
     };
     Some(Diagnosis { kind, evidence, node, src })
@@ -149,7 +149,10 @@ fn examine(graph: &Graph, l: &Local) -> Option<Diagnosis> {
         );
     }
     if l.times > 1 {
-        return found(Mistake::Doubled, format!("What {from} sends to {to} is added {} times.", l.times));
+        return found(
+            Mistake::Doubled,
+            format!("What {from} sends to {to} is added {} times.", l.times),
+        );
     }
     let (got, want) = (l.sent.as_slice(), l.right.as_slice());
     if same(got, want) {
@@ -159,7 +162,9 @@ fn examine(graph: &Graph, l: &Local) -> Option<Diagnosis> {
         let gap = largest(want);
         return found(
             Mistake::MissingPath,
-            format!("Nothing goes to {operand}: the path through {from} is missing, up to {gap:.6}."),
+            format!(
+                "Nothing goes to {operand}: the path through {from} is missing, up to {gap:.6}."
+            ),
         );
     }
     if let Some(ratio) = constant_ratio(got, want) {
@@ -168,7 +173,9 @@ fn examine(graph: &Graph, l: &Local) -> Option<Diagnosis> {
     let (large, small) = (l.out, l.own);
     for (a, b) in pairs() {
         // The right numbers in an order that swapping two axes gives, whatever shape they are then read in.
-        if same(got, &swapped(want, small, a, b)) || same(got, &swapped(want, small.swap(a, b), a, b)) {
+        if same(got, &swapped(want, small, a, b))
+            || same(got, &swapped(want, small.swap(a, b), a, b))
+        {
             let (a, b) = (small.axis(a), small.axis(b));
             return found(
                 Mistake::Transposed,
@@ -186,7 +193,9 @@ fn examine(graph: &Graph, l: &Local) -> Option<Diagnosis> {
             let axis = small.axis(axis);
             return found(
                 Mistake::Interleaved,
-                format!("What goes to {operand} adds up neighbours along axis {axis}; its copies are tiles."),
+                format!(
+                    "What goes to {operand} adds up neighbours along axis {axis}; its copies are tiles."
+                ),
             );
         }
     }
@@ -197,7 +206,9 @@ fn examine(graph: &Graph, l: &Local) -> Option<Diagnosis> {
             let (a, b) = (large.axis(a), large.axis(b));
             return found(
                 Mistake::WrongAxis,
-                format!("What goes to {operand} is summed along axis {b} instead of {a}, or the other way round."),
+                format!(
+                    "What goes to {operand} is summed along axis {b} instead of {a}, or the other way round."
+                ),
             );
         }
     }
@@ -212,7 +223,9 @@ fn examine(graph: &Graph, l: &Local) -> Option<Diagnosis> {
         (got.get(ix).copied().unwrap_or(f64::NAN), want.get(ix).copied().unwrap_or(f64::NAN));
     found(
         Mistake::Unnamed,
-        format!("Element {ix} of what goes to {operand} is {is:.6} and should be {should:.6} (off by {gap:.6})."),
+        format!(
+            "Element {ix} of what goes to {operand} is {is:.6} and should be {should:.6} (off by {gap:.6})."
+        ),
     )
 }
 
@@ -263,17 +276,25 @@ fn ratio_of(l: &Local, ratio: f64, operand: &str) -> Option<(Mistake, String)> {
             format!("{k} is the extent of an axis")
         };
         if is(ratio, 1.0 / k) {
-            let says = format!("What goes to {operand} is exactly 1/{k} of what it should be, and {counts}: a mean instead of a sum?");
+            let says = format!(
+                "What goes to {operand} is exactly 1/{k} of what it should be, and {counts}: a mean instead of a sum?"
+            );
             return Some((Mistake::MeanForSum, says));
         }
         if is(ratio, k) {
-            let says = format!("What goes to {operand} is exactly {k} times what it should be, and {counts}: a sum instead of a mean?");
+            let says = format!(
+                "What goes to {operand} is exactly {k} times what it should be, and {counts}: a sum instead of a mean?"
+            );
             return Some((Mistake::SumForMean, says));
         }
     }
     if is(ratio, 2.0) {
-        let says = format!("What goes to {operand} is exactly twice what it should be: added twice?");
+        let says =
+            format!("What goes to {operand} is exactly twice what it should be: added twice?");
         return Some((Mistake::Doubled, says));
     }
-    Some((Mistake::Factor, format!("What goes to {operand} is {ratio:.6} times what it should be, everywhere.")))
+    Some((
+        Mistake::Factor,
+        format!("What goes to {operand} is {ratio:.6} times what it should be, everywhere."),
+    ))
 }

@@ -42,7 +42,7 @@ impl Analysis {
             CheckKind::Adjoint | CheckKind::Formula(_) => None,
         });
         // `check fd points=4`; two points otherwise.
-        let four = settings.any(|mut s| s.any(|(name, x)| name == "points" && *x == 4.0));
+        let four = settings.any(|mut s| s.any(|(name, x)| name == "points" && x.to_bits() == 4f64.to_bits()));
         let points = if four { Points::Four } else { Points::Two };
         let finite = Finite::with(&self.trace, loss, points);
         let step = self.lowered.train.as_ref().and_then(|t| match t.optimizer {
@@ -366,7 +366,8 @@ impl Training<'_> {
             let row = failure.node.and_then(|n| self.analysis.report.nodes.get(n.index()));
             self.report.node = failure.node.filter(|_| row.is_some()).map(|n| n.index() as u32);
             self.report.name = row.map_or_else(|| failure.name.clone(), |r| r.name.clone());
-            self.report.op = failure.op.map_or("", |op| op.def().name).to_owned();
+            let op = failure.op.map_or("", |op| op.def().name);
+            op.clone_into(&mut self.report.op);
             self.report.src = failure.src.map(|s| s as u8);
             self.report.reason = match failure.trouble {
                 Trouble::NotFinite => {

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::{Fault, Kept, Model, Options, Parameter, Pass, Refused};
+use super::context::{Kept, Parameter};
 use super::losses::{self, Loss};
+use super::told::{Fault, Model, Options, Pass, Refused};
 use crate::autodiff::{Given, Request, build_backward, forward_only};
 use crate::forward::Values;
 use crate::graph::{Graph, Init, NodeId};
@@ -70,7 +71,7 @@ pub(super) fn build(
     most: Pass,
     accumulate: bool,
     (params, kept): (&BTreeMap<Arc<str>, Parameter>, &BTreeMap<Slot, Kept>),
-) -> Result<(Built, Vec<NewKept>), Refused> {
+) -> Result<(Built, Vec<NewKept>), Box<Refused>> {
     let mut graph = model.graph.clone();
     let n_model = graph.len();
     let appended = losses::append(
@@ -186,11 +187,11 @@ fn refused(
     stage: Stage,
     at: Option<NodeId>,
     reason: Reason,
-) -> Refused {
+) -> Box<Refused> {
     let op = at.and_then(|id| graph.node(id).op());
     let refusal = Refusal { stage, at, src: None, op, reason };
     let name = at.and_then(|id| graph.node(id).name.as_deref()).unwrap_or_default().to_owned();
-    Refused { message: message(graph, rules, &refusal), name, refusal }
+    Box::new(Refused { message: message(graph, rules, &refusal), name, refusal })
 }
 
 /// The refusal in the words of the rules' engine.

@@ -10,145 +10,12 @@ use super::built::{Built, NewKept, Slot, build};
 use super::data::Outcome;
 use super::losses::{Loss, datapoints};
 use super::optimizer::{Moments, Optimizer, update};
-use crate::autodiff::Given;
+use super::told::{Batch, Fault, Graphs, Model, Options, Pass, Refused};
 use crate::check::leaf_values;
-use crate::construct::Budget;
-use crate::graph::{Graph, NodeId};
-use crate::ops::OpKind;
+use crate::graph::NodeId;
 use crate::refusal::{Reason, Refusal, Stage};
 use crate::rules::RuleSet;
 use crate::tensor::{DType, Shape, round_to};
-
-/// How much of a step a pass runs; each includes the ones before it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Pass {
-    /// The values and the loss.
-    Forward,
-    /// The gradients too, added to the accumulators.
-    Grad,
-    /// And the parameters move.
-    #[default]
-    Opt,
-}
-
-/// Whether the graph stays from one evaluation to the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Graphs {
-    /// Given once, built once.
-    #[default]
-    Static,
-    /// Given anew, and built anew, before every evaluation.
-    Dynamic,
-}
-
-/// What a context is told once.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Options {
-    /// What is made small.
-    pub loss: Loss,
-    /// The most that any pass runs.
-    pub most: Pass,
-    /// Whether the graph stays.
-    pub graphs: Graphs,
-    /// Micro-batches a step, from 1.
-    pub period: u64,
-    /// How parameters move.
-    pub optimizer: Optimizer,
-    /// The largest norm, over all parameters together, that a gradient keeps; larger ones are scaled down to it.
-    pub clip: Option<f64>,
-    /// Whose rules. Under `upstream` the context makes ggml-opt's own mistakes (B19 to B23, B34).
-    pub rules: RuleSet,
-    /// What may be allocated.
-    pub budget: Budget,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            loss: Loss::Own,
-            most: Pass::Opt,
-            graphs: Graphs::Static,
-            period: 1,
-            optimizer: Optimizer::default(),
-            clip: None,
-            rules: RuleSet::Ggml,
-            budget: Budget::default(),
-        }
-    }
-}
-
-/// A graph and what of it an optimizer needs to know.
-#[derive(Clone, Debug)]
-pub struct Model {
-    /// The forward graph; a context copies it and never changes it.
-    pub graph: Graph,
-    /// The leaf that a batch's inputs go into; `None` where the graph holds its own.
-    pub inputs: Option<NodeId>,
-    /// What the loss is made of; axis -2 counts datapoints.
-    pub outputs: NodeId,
-    /// What backward starts with under [`Loss::Own`]; 1 where it is left out.
-    pub cotangent: Option<Given>,
-    /// Where gradients start from, by node.
-    pub accumulators: Vec<(NodeId, Given)>,
-}
-
-impl Model {
-    /// A graph whose own node is the loss, on its own leaves.
-    pub fn own(graph: &Graph, loss: NodeId) -> Self {
-        Self {
-            graph: graph.clone(),
-            inputs: None,
-            outputs: loss,
-            cotangent: None,
-            accumulators: Vec::new(),
-        }
-    }
-}
-
-/// Why nothing was built, with the words that only the graph knows.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Refused {
-    /// What the build found.
-    pub refusal: Refusal,
-    /// The node's name; empty where the whole graph is meant, or the node has none.
-    pub name: String,
-    /// The exact message, as the rules' engine would word it.
-    pub message: String,
-}
-
-/// Why an evaluation came to nothing. Nothing of the context has changed then.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Fault {
-    /// `alloc` was not called before, or it returned false.
-    NotAllocated,
-    /// A batch has another number of elements than the leaf it goes into.
-    Batch {
-        /// The leaf's.
-        expected: u64,
-        /// The batch's.
-        got: u64,
-    },
-    /// A setting of the optimizer is out of range; the text says which.
-    Setting(&'static str),
-    /// The loss, a gradient or a parameter after the step is not a number or infinite.
-    NotFinite {
-        /// The node at which it began.
-        at: NodeId,
-        /// Its name; empty for a gradient's node.
-        name: String,
-        /// Its op; `None` for a leaf.
-        op: Option<OpKind>,
-    },
-}
-
-/// The rows of one evaluation, flat and row-major.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Batch<'a> {
-    /// For the model's input leaf; ignored where it has none.
-    pub inputs: &'a [f32],
-    /// For the loss's labels; empty leaves them as they are.
-    pub labels: &'a [f32],
-}
 
 /// A parameter: its values, which belong to its name.
 #[derive(Clone, PartialEq, Debug)]
@@ -239,7 +106,7 @@ impl Context {
             let reason = Reason::NotThisForm("GRAD is the highest build type");
             let refusal = Refusal { stage: Stage::Train, at: None, src: None, op: None, reason };
             let message = "a context whose highest build type is GRAD ends the process".to_owned();
-            Err(Refused { refusal, name: String::new(), message })
+            Err(Box::new(Refused { refusal, name: String::new(), message }))
         } else {
             build(model, &self.options, most, accumulate, (&self.params, &self.kept))
         };
@@ -250,7 +117,7 @@ impl Context {
                 true
             }
             Err(refused) => {
-                self.refused = Some(refused);
+                self.refused = Some(*refused);
                 self.model = None;
                 false
             }
@@ -360,7 +227,8 @@ impl Context {
         let grads = if pass > Pass::Forward { built.steps.as_slice() } else { &[] };
         let clean = |id: NodeId| built.finite(id);
         if !loss.is_finite() || !grads.iter().all(|s| clean(s.grad)) {
-            return Err(self.not_finite(built));
+            let targets = std::iter::once(built.loss).chain(built.steps.iter().map(|s| s.grad));
+            return Err(built.named(built.origin(targets)));
         }
         if pass == Pass::Opt {
             self.advance(built)?;
@@ -427,11 +295,6 @@ impl Context {
             }
         }
         Err(built.named(at))
-    }
-
-    fn not_finite(&self, built: &Built) -> Fault {
-        let targets = std::iter::once(built.loss).chain(built.steps.iter().map(|s| s.grad));
-        built.named(built.origin(targets))
     }
 
     fn record(&self, built: &Built, batch: Batch<'_>, loss: f64, outcome: &mut Outcome) {

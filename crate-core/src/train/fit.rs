@@ -1,9 +1,10 @@
 //! Epochs and fits over a data set (`ggml-autodiff.md`, 5.6).
 //! Deliberately absent: printing, a clock and global randomness. Whoever watches can stop it after any batch.
 
-use super::context::{Batch, Context, Fault};
+use super::context::Context;
 use super::data::{DataSet, Outcome};
 use super::optimizer::Optimizer;
+use super::told::{Batch, Fault};
 
 /// Where a pass over a data set stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
-//! How parameters move: SGD and AdamW, with the formulas and constants of ggml's step ops (`ggml-autodiff.md`, 5.4).
+//! How parameters move: SGD and `AdamW`, with the formulas and constants of ggml's step ops (`ggml-autodiff.md`, 5.4).
 //! Deliberately absent: graphs, gradients of anything, and any step that is taken in part.
 
-/// How parameters move. Momentum is PyTorch's; ggml's SGD has none.
+/// How parameters move. Momentum is `PyTorch`'s; ggml's SGD has none.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Optimizer {
     /// `v <- momentum v + g`; `w <- w (1 - lr wd) - lr v`.
@@ -29,7 +29,7 @@ pub enum Optimizer {
 }
 
 impl Default for Optimizer {
-    /// ggml's: AdamW with 0.001, 0.9, 0.999, 1e-8 and no decay.
+    /// ggml's: `AdamW` with 0.001, 0.9, 0.999, 1e-8 and no decay.
     fn default() -> Self {
         Self::AdamW { lr: 0.001, beta1: 0.9, beta2: 0.999, eps: 1e-8, wd: 0.0 }
     }
@@ -75,9 +75,9 @@ impl Optimizer {
 /// What an optimizer keeps of one parameter between steps, one number an element; empty until it is needed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Moments {
-    /// SGD's direction, or AdamW's mean of the gradient.
+    /// SGD's direction, or `AdamW`'s mean of the gradient.
     pub m: Vec<f32>,
-    /// AdamW's mean of the squared gradient.
+    /// `AdamW`'s mean of the squared gradient.
     pub v: Vec<f32>,
 }
 
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// PyTorch's momentum, without dampening: directions 1, 1.5, 1.75 from gradients of 1.
+    /// `PyTorch`'s momentum, without dampening: directions 1, 1.5, 1.75 from gradients of 1.
     #[test]
     fn momentum_keeps_a_share_of_the_direction() {
         let sgd = Optimizer::Sgd { lr: 1.0, momentum: 0.5, wd: 0.0 };

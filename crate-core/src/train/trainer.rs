@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use super::context::{Batch, Context, Fault, Model, Options, Parameter, Refused};
+use super::context::{Context, Parameter};
 use super::data::Outcome;
 use super::optimizer::{Moments, Optimizer};
+use super::told::{Batch, Fault, Model, Options, Refused};
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
 use crate::ops::OpKind;

@@ -134,12 +134,11 @@ fn contributions(trace: &Trace) -> Vec<Sent> {
         Event::Contributed { into, by, src, before, after, .. } => {
             let author = authors.get(after.index()).copied().flatten();
             let is_join = author == Some(Author::Accumulate { of: by, src });
-            let joined = before.filter(|_| is_join).and_then(|before| {
-                match graph.node(after).src() {
+            let joined =
+                before.filter(|_| is_join).and_then(|before| match graph.node(after).src() {
                     [first, second] if *first == before => Some(*second),
                     _ => None,
-                }
-            });
+                });
             Some(Sent {
                 by,
                 src: usize::from(src),
