@@ -226,7 +226,8 @@ impl Build<'_> {
     /// Puts the supplied accumulators in place.
     fn supply(&mut self) -> Result<(), Stopped> {
         for (node, given) in self.request.accumulators.clone() {
-            if !self.needs(node) {
+            // A leaf that trains has a gradient even where nothing is added to what it starts from.
+            if !self.needs(node) && !self.trace.graph.node(node).flags.param {
                 continue;
             }
             let ty = self.trace.graph.node(node).ty;

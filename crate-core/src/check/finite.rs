@@ -223,7 +223,13 @@ impl<'a> Finite<'a> {
             h /= 4.0;
         }
         let floor = 1e-10 * (1.0 + here.abs());
-        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor;
+        // At an extremum the two slopes are of opposite sign as well, but their gap shrinks with the step.
+        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor && {
+            let (above, up) = self.probe(ix, along, h / 4.0);
+            let (below, down) = self.probe(ix, along, -h / 4.0);
+            let nearer = (above - here) / up - (here - below) / -down;
+            nearer.abs() > 0.7 * (left - right).abs()
+        };
         if self.points == Points::Four && !torn {
             // The fifth root of the machine epsilon, where four points lose as much to rounding as to curvature.
             let wide = 7.4e-4 * scale_of_x.max(1.0);

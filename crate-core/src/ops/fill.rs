@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     shape: same_as_first,
     stretches: false,
     storage: Storage::OwnOrFirst,
-    flow: &[Flow::Ignored("only its shape is used")],
+    flow: &[Flow::carries("0", &[])],
     forward: forward!(value),
     backward: Backward::Zero("the value does not depend on the operand"),
     differs: &[Differs {
