@@ -86,6 +86,15 @@ const DEFECTS: &[Defect] = &[
     defect("B4b other order", "param x ne[3,2] = rand(seed=1)\nconst w ne[3,2] = rand(seed=5)\nt = cont(transpose(x))\nq = sqr(x)\nconst v ne[2,3] = rand(seed=6)\nloss = sum(t * v) + sum(q * w)", Right),
     defect("B6 silu", "param x [2,3] = rand(seed=1)\nr = silu(x)\nconst w [3,2] = [[1, 2], [3, 4], [5, 6]]\nloss = sum(cont(transpose(r)) * w)", Other("upstream-value at r", "param x [2,3] = rand(seed=1)\nr = silu(x)\nconst w [2,3] = [[1, 2, 3], [4, 5, 6]]\nloss = sum(r * w)")),
     defect("B6 past the end", "param x ne[4,2,3] = rand(seed=1)\nr = silu(x)\ny = cont(permute(r, 1, 0, 2))", Indeterminate("upstream-value at r")),
+    defect("B6 im2col", "const k ne[2,2,1,1] = 0\nparam x ne[3,3,1,1] = rand(seed=1)\nr = im2col(k, x)\ny = cont(transpose(r, -1, -2))", Indeterminate("upstream-value at r")),
+    defect("B6 pool", "param x ne[4,6,1,1] = rand(seed=1)\nr = max_pool_2d(x, kernel=2)\ny = cont(transpose(r, -1, -2))", Indeterminate("upstream-value at r")),
+    Defect {
+        id: "B7",
+        program: "param a ne[4,3] = rand(seed=1)\nparam b ne[2,2] = rand(seed=2)\nr = add_slice(a, b, start=[0, 1])\nconst w [4,3] = [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12]]\nloss = sum(cont(transpose(r)) * w)",
+        right: &[("b", &[4.0, 7.0, 5.0, 8.0])],
+        upstream: Number("r", "b", &[2.0, 3.0, 6.0, 7.0]),
+    },
+    defect("B8 kernel", "param k ne[2,2,1,1] = rand(seed=2)\nparam x ne[3,3,1,1] = rand(seed=1)\ny = im2col(k, x)", Refused("gradient-missing at y, source 0")),
     defect("B9", "param x ne[3,2] = rand(seed=1)\ns = sum(x)\nconst w ne[2,3] = rand(seed=5)\nloss = s + sum(cont(transpose(x)) * w)", Refused("layout at s, source 0")),
     // The walk, the contract and refusals.
     defect("B8", "param x [3] = [1, 2, 3]\nparam p [3] = [4, 5, 6]\nd = p * 2\ny = cpy(x, into=d)", Refused("gradient-missing at y, source 1")),
@@ -104,13 +113,13 @@ const DEFECTS: &[Defect] = &[
         id: "B29 no label, no logit",
         program: "param x [1,3] = [[0, 0.5, -inf]]\nconst t [1,3] = [[0, 1, 0]]\nloss = cross_entropy_loss(x, t)",
         right: &[("x", &[0.377_540_67, -0.377_540_67, 0.0])],
-        upstream: Right,
+        upstream: Indeterminate("upstream-value at loss"),
     },
     Defect {
         id: "B29 masked row",
         program: "param x [2,2] = [[-inf, -inf], [0, 0]]\np = softmax(x)\nconst w [2,2] = [[1, 2], [4, 8]]\nloss = sum(p * w)",
         right: &[("x", &[0.0, 0.0, -1.0, 1.0])],
-        upstream: Right,
+        upstream: Indeterminate("upstream-value at p"),
     },
     defect("B30", "param x [3] = [1, 2, 3]\nt = x * 3\nu = sqr!(t)\ny = sqr(x)", Refused("in-place-write at u")),
     defect("B30 unsupported there is ignored", "param x [3] = [1, 2, 3]\nt = x * 3\nu = sigmoid(t)\ny = sqr(x)", Right),
@@ -118,7 +127,6 @@ const DEFECTS: &[Defect] = &[
 
 /// Defects that no program of ours can show, each with the reason. The list may only shrink.
 const LISTED: &[(&str, &str)] = &[
-    ("B7", "the window of a transposed gradient is right here under every rule set; upstream's number is not reproduced"),
     ("B10", "a view of a view with padded rows is one window here; upstream's misplaced element is not reproduced"),
     ("B19", "the optimizer's: shown by the tests of training"),
     ("B20", "the optimizer's: shown by the tests of training"),
@@ -225,7 +233,7 @@ fn every_defect_is_in_one_of_the_two_lists() {
         let listed = LISTED.iter().any(|(listed, _)| *listed == id);
         assert!(shown != listed, "{id}: shown {shown}, listed {listed}");
     }
-    assert!(LISTED.len() <= 14, "the list may only shrink");
+    assert!(LISTED.len() <= 13, "the list may only shrink");
 }
 
 #[test]
