@@ -54,7 +54,9 @@ fn run(op: OpKind, rules: RuleSet, text: &str) -> Result<&'static str, String> {
     if outcome != "built" {
         let meets = outcome.starts_with("shapes-do-not-broadcast") || outcome.starts_with("broadcast-not-allowed");
         let numpy = rules == RuleSet::Numpy && meets && op.def().stretches;
-        return if numpy || may_refuse(rules, &analysis) { Ok("refused") } else { Err(outcome) };
+        // ggml's RESHAPE takes packed elements alone.
+        let packed = rules == RuleSet::Upstream && outcome.starts_with("not-contiguous");
+        return if numpy || packed || may_refuse(rules, &analysis) { Ok("refused") } else { Err(outcome) };
     }
     if analysis.report.findings.iter().any(|f| f.code == "upstream-value") {
         return Ok("warned");

@@ -47,6 +47,7 @@ pub(super) const DEF: OpDef = OpDef {
             "param a [2,3] = rand(seed=6, lo=-1, hi=1)\nparam b [3,2] = rand(seed=7, lo=-1, hi=1)\nparam c [2,2] = rand(seed=8, lo=-1, hi=1)\ny = einsum(\"ij,jk,kl->il\", a, b, c)",
             "param a [2,2,3] = rand(seed=9, lo=-1, hi=1)\nparam b [1,3,2] = rand(seed=10, lo=-1, hi=1)\ny = einsum(\"...ij,...jk->...ik\", a, b)",
             "param a [2,3] = rand(seed=11, lo=-1, hi=1)\nparam b [3] = rand(seed=12, lo=-1, hi=1)\ny = einsum(\"ba,a\", a, b)",
+            "param a [2,2] = rand(seed=13, lo=-1, hi=1)\nparam b [2,2] = rand(seed=14, lo=-1, hi=1)\nparam c [2,2] = rand(seed=15, lo=-1, hi=1)\nparam d [2,2] = rand(seed=16, lo=-1, hi=1)\ny = einsum(\"ij,jk,kl,lm->im\", a, b, c, d)",
         ],
         kink: None,
     },

@@ -38,7 +38,7 @@ pub(super) const DEF: OpDef = OpDef {
     }],
     check: Check {
         samples: &[
-            "param x [3,2,4] = rand(seed=1, lo=-1, hi=1)\nconst p [3] i32 = [0, 2, 5]\nconst f [2] = [0.9, 1.1]\ny = rope_back(x, p, f)",
+            "param x [3,2,4] = rand(seed=1, lo=-1, hi=1)\nconst p [3] i32 = [0, 2, 5]\nparam f [2] = [0.9, 1.1]\ny = rope_back(x, p, f)",
         ],
         kink: None,
     },
