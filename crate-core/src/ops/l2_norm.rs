@@ -75,7 +75,8 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
-    let eps = site.params.num(EPS).unwrap_or(1e-12);
+    // No length is below 0: a negative bound never counts, and its square would.
+    let eps = site.params.num(EPS).unwrap_or(1e-12).max(0.0);
     let square = emit.op(OpKind::Sqr, &[site.src(0)])?;
     let square = emit.op(OpKind::SumRows, &[square])?;
     // The root is taken of 1 where the length does not count: at 0 its own slope is infinite.
