@@ -2,13 +2,10 @@
 //! To add an op: one file beside the others, one line here.
 
 pub mod def;
-mod activation;
 mod along;
 mod conv;
 mod einsum_spec;
-mod gated;
 mod lines;
-mod normal;
 mod order;
 mod pick;
 mod pool;
@@ -16,6 +13,9 @@ mod reduce;
 mod resample;
 mod rotation;
 mod rows;
+mod activation;
+mod gated;
+mod normal;
 mod shares;
 mod spread;
 mod stored;
@@ -111,6 +111,7 @@ op_table! {
     minimum => Minimum,
     dup => Dup,
     cont => Cont,
+    cast => Cast,
     // Activations.
     sigmoid => Sigmoid,
     tanh => Tanh,

@@ -101,12 +101,13 @@ impl RuleSet {
         }
     }
 
-    /// The rule by which these rules go on with a number that is not the gradient.
-    pub fn wrong(self, op: OpKind) -> Option<&'static Wrong> {
-        match self.difference(op, |h| matches!(h, How::Wrong(_))) {
-            Some(How::Wrong(wrong)) => Some(wrong),
+    /// Where these rules go on with a number that is not the gradient.
+    pub fn wrong(self, op: OpKind) -> impl Iterator<Item = &'static Wrong> {
+        let here = op.def().differs.iter().filter(move |d| d.rules == self);
+        here.filter_map(|d| match &d.how {
+            How::Wrong(wrong) => Some(wrong),
             _ => None,
-        }
+        })
     }
 
     /// Whether the op is made of a packed first source only.

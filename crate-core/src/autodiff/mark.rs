@@ -88,6 +88,8 @@ impl Build<'_> {
         for (id, node) in self.trace.graph.prefix(self.trace.n_forward) {
             let depends = match &node.kind {
                 NodeKind::Leaf(_) => node.flags.param,
+                // Whole numbers and truth values do not move with what they are made from.
+                NodeKind::Op { .. } if !node.ty.dtype.is_float() => false,
                 NodeKind::Op { op, src, .. } => src
                     .iter()
                     .enumerate()
@@ -108,7 +110,7 @@ impl Build<'_> {
         }
         for (id, node) in self.trace.graph.prefix(loss.index() + 1).rev() {
             let NodeKind::Op { op, src, .. } = &node.kind else { continue };
-            if !at(&out, id) {
+            if !at(&out, id) || !node.ty.dtype.is_float() {
                 continue;
             }
             for (ix, s) in src.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::{Build, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
 use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
-use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sign, Sink, Site, When, Wrong};
+use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sign, Sink, Site, When};
 use crate::refusal::{HazardKind, Reason, Stage};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
@@ -108,10 +108,12 @@ impl Build<'_> {
             let reason = Reason::GradNotContiguous(why);
             self.refuse(Stage::Reverse, Some(site.node), None, reason)?;
         }
-        if let Some(Wrong { what, when: When::Built(when), .. }) = self.request.rules.wrong(op)
-            && when(site)
-        {
-            self.flag(site.node, None, HazardKind::UpstreamValue(what));
+        for wrong in self.request.rules.wrong(op) {
+            if let When::Built(when) = wrong.when
+                && when(site)
+            {
+                self.flag(site.node, None, HazardKind::UpstreamValue(wrong.what));
+            }
         }
         self.by = Author::Rule { of: site.node };
         self.linear.push(site.grad);

@@ -40,6 +40,15 @@ pub(super) const DEF: OpDef = OpDef {
         }),
         cite: "ggml.c:7088, CROSS_ENTROPY_LOSS case of the backward switch",
         mends: &[],
+    }, Differs {
+        rules: RuleSet::Upstream,
+        how: How::Wrong(Wrong {
+            rule: upstream,
+            what: "its value is NaN there: a label of 0 times a logarithm of minus infinity",
+            when: When::Run(impossible),
+        }),
+        cite: "ggml-cpu, cross_entropy_loss",
+        mends: &[],
     }],
     check: Check {
         samples: &[
@@ -55,6 +64,9 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let (a, b) = (cx.ty(0), cx.ty(1));
     if !a.shape.same_extents(&b.shape) {
         return Err(Reason::ShapesDisagree { wants: "logits and labels of one shape", a: a.shape, b: b.shape });
+    }
+    if a.shape.rank() == 0 {
+        return Err(Reason::BadShape { wants: "at least one axis", got: a.shape });
     }
     Ok(TensorType::f32(Shape::SCALAR))
 }
@@ -117,4 +129,11 @@ fn unequal(src: &[Operand<'_, f64>], _: &Params) -> bool {
         let n = labels.ty.shape.padded()[3].max(1) as usize;
         labels.data.chunks_exact(n).any(|row| (kernels::sum(row) - 1.0).abs() > 1e-6)
     })
+}
+
+/// Whether some class that cannot be has the label 0.
+fn impossible(src: &[Operand<'_, f64>], _: &Params) -> bool {
+    let [logits, labels] = src else { return false };
+    let mut all = logits.data.iter().zip(labels.data);
+    all.any(|(x, t)| *x <= f64::NEG_INFINITY && t.abs() <= 0.0)
 }

@@ -4,9 +4,10 @@
 
 use super::OpKind;
 use super::def::{
-    Contribution, Cx, Default, Emit, ParamKind, ParamSpec, ShapeCx, Site, Stretch, folded,
+    Contribution, Default, Emit, Operand, ParamKind, ParamSpec, ShapeCx, Site, Stretch, folded,
     shape_value,
 };
+use super::reduce::Lines;
 use crate::graph::{Index, NodeId, Params, Value};
 use crate::kernels;
 use crate::math::Real;
@@ -18,7 +19,7 @@ use crate::trace::Accum;
 /// `mask`: added to the logits.
 pub(super) const MASK: ParamSpec = ParamSpec::new("mask", ParamKind::Node, Default::Absent);
 /// `scale`: what the logits are multiplied by.
-pub(super) const SCALE: ParamSpec = ParamSpec::new("scale", ParamKind::Num, Default::Num(1.0));
+pub(super) const SCALE: ParamSpec = ParamSpec::new("scale", ParamKind::Num, Default::Absent);
 /// `max_bias`: where it is above 0, each head's mask is multiplied by a slope of its own (ALiBi).
 pub(super) const MAX_BIAS: ParamSpec = ParamSpec::new("max_bias", ParamKind::Num, Default::Absent);
 
@@ -60,23 +61,36 @@ impl Logits {
     }
 
     /// Writes the logits.
-    pub(super) fn write<T: Real>(&self, cx: &mut Cx<'_, T>) {
-        let Some(a) = cx.src.first() else { return };
+    pub(super) fn write<T: Real>(&self, src: &[Operand<'_, T>], out: &mut [T]) {
+        let Some(a) = src.first() else { return };
         let scale = T::from_f64(self.scale);
-        for (o, x) in cx.out.iter_mut().zip(a.data) {
+        for (o, x) in out.iter_mut().zip(a.data) {
             *o = scale * *x;
         }
-        let Some(mask) = self.mask.and_then(|ix| cx.src.get(ix)) else { return };
+        let Some(mask) = self.mask.and_then(|ix| src.get(ix)) else { return };
         let dims = a.ty.shape.padded().map(|d| d as usize);
         let slopes = self.slopes(a.ty.shape);
         let at = Stretch::new(mask.ty.shape);
-        for (row, line) in cx.out.chunks_exact_mut(dims[3].max(1)).enumerate() {
+        for (row, line) in out.chunks_exact_mut(dims[3].max(1)).enumerate() {
             let [i, j, k] = [row / (dims[2] * dims[1]), (row / dims[2]) % dims[1], row % dims[2]];
             let slope = T::from_f64(slopes.get(j).copied().unwrap_or(1.0));
             for (o, m) in line.iter_mut().zip(at.row(mask.data, [i, j, k]).iter().cycle()) {
                 *o += slope * *m;
             }
         }
+    }
+
+    /// Whether all of some line along this axis is masked.
+    pub(super) fn masks_a_line(&self, src: &[Operand<'_, f64>], axis: usize) -> bool {
+        let Some(a) = src.first() else { return false };
+        let mut logits = vec![0.0; a.data.len()];
+        self.write(src, &mut logits);
+        let lines = Lines::new(a.ty.shape, &[axis]);
+        let mut line = Vec::with_capacity(lines.steps.len());
+        lines.starts.iter().any(|start| {
+            lines.gather(*start, &logits, &mut line);
+            line.iter().all(|x| *x <= f64::NEG_INFINITY)
+        })
     }
 
     /// What each head's mask is multiplied by (ggml-cpu, soft_max: the slopes of ALiBi).

@@ -3,7 +3,7 @@
 //! A row in which everything is minus infinity gives zeros, not NaN (B29).
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, folded, forward,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, Operand, ParamKind, Place, Read, ShapeCx, Site, Storage, When, Wrong, axis_param, folded, forward,
 };
 use super::reduce;
 use super::shares::{self, Logits};
@@ -42,9 +42,18 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(rule),
     differs: &[super::def::PACKED, super::def::PACKED_SOURCE, Differs {
         rules: RuleSet::Upstream,
-        how: How::Rule(upstream),
+        how: How::Wrong(Wrong {
+            rule: upstream,
+            what: "a row in which everything is masked is NaN there, in value and in gradient",
+            when: When::Run(masked),
+        }),
         cite: "ggml.c:6977, SOFT_MAX case of the backward switch; ggml-cpu, soft_max_back asserts max_bias = 0",
         mends: &[Mend {
+            text: "softmax({0} + {1}, axis={axis})",
+            replaces: None,
+            without: &["scale", "max_bias"],
+            note: "ADD has a backward; the value is the same.",
+        }, Mend {
             text: "softmax({scale} * {0} + {1}, axis={axis})",
             replaces: None,
             without: &["max_bias"],
@@ -80,7 +89,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 }
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
-    logits(cx.params, cx.src.len()).write(cx);
+    logits(cx.params, cx.src.len()).write(cx.src, cx.out);
     let Ok(axis) = axis(cx.params, cx.ty.shape) else { return };
     let lines = reduce::Lines::new(cx.ty.shape, &[axis]);
     let mut line = Vec::with_capacity(lines.steps.len());
@@ -110,4 +119,10 @@ fn upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reaso
         return Err(Reason::NotThisForm("ggml's SOFT_MAX_BACK does not run with max_bias"));
     }
     rule(emit, site)
+}
+
+/// Whether upstream divides 0 by 0.
+fn masked(src: &[Operand<'_, f64>], params: &Params) -> bool {
+    let axis = src.first().and_then(|a| axis(params, a.ty.shape).ok());
+    axis.is_some_and(|axis| logits(params, src.len()).masks_a_line(src, axis))
 }

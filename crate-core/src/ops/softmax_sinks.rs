@@ -73,7 +73,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 }
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
-    logits(cx.params, cx.src.len()).write(cx);
+    logits(cx.params, cx.src.len()).write(cx.src, cx.out);
     let dims = cx.ty.shape.padded().map(|d| d as usize);
     let Some(sinks) = cx.src.get(1) else { return };
     for (row, line) in cx.out.chunks_exact_mut(dims[3].max(1)).enumerate() {

@@ -123,18 +123,20 @@ fn value_hazards(rules: RuleSet, trace: &Trace, values: &Values<f32>) -> Vec<Fin
         }
         let needed = matches!(marks.get(id.index()), Some(Mark::Needed(_)));
         let kink = op.def().check.kink;
-        let wrong = rules.wrong(*op).and_then(|wrong| match wrong.when {
+        let wrong = rules.wrong(*op).filter_map(|wrong| match wrong.when {
             When::Run(when) => Some((when, HazardKind::UpstreamValue(wrong.what))),
             When::Built(_) => None,
         });
-        if needed && (kink.is_some() || wrong.is_some()) {
+        let kink = kink.map(|kink| (kink, HazardKind::Kink));
+        let asked: Vec<_> = kink.into_iter().chain(wrong).collect();
+        if needed && !asked.is_empty() {
             let data: Vec<Vec<f64>> = src.iter().map(|s| values.read_f64(graph, *s)).collect();
             let operands: Vec<Operand<'_, f64>> = data
                 .iter()
                 .zip(src)
                 .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
                 .collect();
-            for (when, kind) in kink.map(|kink| (kink, HazardKind::Kink)).into_iter().chain(wrong) {
+            for (when, kind) in asked {
                 if when(&operands, params) {
                     hazard(id, kind);
                 }

@@ -3,7 +3,7 @@
 
 use crate::graph::{Graph, Index, Init, Node, NodeId, NodeKind, Value};
 use crate::ops::OpKind;
-use crate::ops::def::{Flow, Sign};
+use crate::ops::def::{Flow, ParamKind, Sign};
 use crate::rules::RuleSet;
 use crate::trace::{Author, Event, Trace};
 
@@ -281,7 +281,9 @@ pub(super) fn expression(
         }
         _ => {
             let mut parts = args;
-            for (spec, value) in def.params.iter().zip(params) {
+            // A node that was given by name stands among the operands.
+            let own = def.params.iter().zip(params).filter(|(p, _)| p.kind != ParamKind::Node);
+            for (spec, value) in own {
                 if let Some(text) = value_text(value) {
                     parts.push(format!("{}={text}", spec.name));
                 }

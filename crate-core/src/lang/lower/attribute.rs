@@ -55,6 +55,12 @@ impl Machine<'_> {
                 _ => fits = false,
             }
         }
+        // The row is told which source a node given by name has become.
+        for (ix, source) in sorted.nodes {
+            if let Some(slot) = params.get_mut(ix) {
+                *slot = Value::Int(source as i64);
+            }
+        }
         let sources = sorted.sources;
         if !fits {
             for (val, id) in &sources {

@@ -15,6 +15,8 @@ pub(super) struct Sorted {
     pub(super) sources: Vec<(Val, ExprId)>,
     /// For each attribute of the row, what was given for it.
     pub(super) given: Vec<Vec<(Val, ExprId)>>,
+    /// Attributes that were given as nodes, and the sources that these became.
+    pub(super) nodes: Vec<(usize, usize)>,
 }
 
 impl<'a> Machine<'a> {
@@ -220,15 +222,20 @@ impl<'a> Machine<'a> {
             }
         }
         // A node that was given by name is a source too.
+        let mut nodes = Vec::new();
         for ix in (0..given.len()).filter(|&ix| is_node(ix)) {
-            sources.append(given.get_mut(ix)?);
+            let slot = given.get_mut(ix)?;
+            if !slot.is_empty() {
+                nodes.push((ix, sources.len()));
+            }
+            sources.append(slot);
         }
         if !fits {
             for (val, id) in &sources {
                 self.no_value(running, val, *id);
             }
         }
-        fits.then_some(Sorted { sources, given })
+        fits.then_some(Sorted { sources, given, nodes })
     }
 }
 

@@ -6,6 +6,7 @@ use super::{CheckKind, Lowered, lower};
 use crate::construct::Budget;
 use crate::graph::{Init, NodeKind, Value};
 use crate::lang::{edit, format, parse};
+use crate::ops::def::ParamKind;
 use crate::refusal::Severity;
 
 fn lowered(text: &str) -> Lowered {
@@ -42,6 +43,8 @@ fn nodes(lowered: &Lowered) -> String {
                 for (spec, value) in op.def().params.iter().zip(params.values()) {
                     match value {
                         Value::None => {}
+                        // It stands among the sources.
+                        _ if spec.kind == ParamKind::Node => {}
                         Value::Num(x) => words.push(format!("{}={x}", spec.name)),
                         Value::Int(x) => words.push(format!("{}={x}", spec.name)),
                         Value::Bool(x) => words.push(format!("{}={x}", spec.name)),
