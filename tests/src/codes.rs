@@ -75,3 +75,10 @@ pub const MINIMAL: &[Minimal] = &[
     minimal(Code::NoGradientPath, ALL, "param x = 1\nparam u = 1\nside = sqr(u)\nloss = sqr(x)", "u", None, "param u = 1"),
     minimal(Code::UpstreamValue, "upstream", "param x [4] = 1\nparam b [1] = 1\nz = add1(x, b)\nloss = sum(z)", "z", None, "add1(x, b)"),
 ];
+
+/// Each text under each of its rule sets.
+pub fn each() -> impl Iterator<Item = (&'static Minimal, String)> {
+    MINIMAL.iter().flat_map(|m| {
+        m.rules.split(' ').map(move |rules| (m, format!("rules {rules}\n{}\n", m.text)))
+    })
+}

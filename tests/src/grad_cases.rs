@@ -131,14 +131,14 @@ impl Program {
             if around == Around::After && dims.len() > 1 {
                 let mut swapped = dims.clone();
                 swapped.swap(0, 1);
-                text.push_str(&format!("param {name}_t {} = {rand}\n", ne(&swapped)));
-                text.push_str(&format!("{name} = transpose({name}_t, -1, -2)\n"));
+                text += &format!("param {name}_t {} = {rand}\n", ne(&swapped));
+                text += &format!("{name} = transpose({name}_t, -1, -2)\n");
             } else {
-                text.push_str(&format!("param {name} {} = {rand}\n", ne(dims)));
+                text += &format!("param {name} {} = {rand}\n", ne(dims));
             }
             if around == Around::Accumulators {
                 let start = format!("rand(seed={}, lo=-1, hi=1)", seed + 50);
-                text.push_str(&format!("accumulator {name} {} = {start}\n", ne(dims)));
+                text += &format!("accumulator {name} {} = {start}\n", ne(dims));
             }
         }
         text.push_str(&self.body);

@@ -1,18 +1,9 @@
-//! Every code of the list: the smallest text that produces it, where it stands, and what makes it go away.
-
-use std::collections::BTreeMap;
+//! Every code of the list: the smallest text that produces it, and where it stands.
 
 use foldback::refusal::Code;
 use foldback::report::{FindingRow, Weight};
-use foldback_tests::codes::{MINIMAL, Minimal};
-use foldback_tests::{analyse, apply};
-
-/// Each text under each of its rule sets.
-fn each() -> impl Iterator<Item = (&'static Minimal, String)> {
-    MINIMAL.iter().flat_map(|m| {
-        m.rules.split(' ').map(move |rules| (m, format!("rules {rules}\n{}\n", m.text)))
-    })
-}
+use foldback_tests::codes::{MINIMAL, Minimal, each};
+use foldback_tests::analyse;
 
 fn is(finding: &FindingRow, m: &Minimal) -> bool {
     finding.code == m.code.name() && (m.node.is_empty() || finding.name == m.node)
@@ -65,33 +56,5 @@ fn a_code_appears_only_under_the_rules_that_produce_it() {
             let found = analysis.report.findings.iter().any(|f| is(f, m));
             assert!(!found, "{} under {rules} in\n{text}", m.code);
         }
-    }
-}
-
-#[test]
-fn the_first_fix_makes_its_finding_go_away() {
-    let mut fixed: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut wrong = Vec::new();
-    for (m, text) in each() {
-        let analysis = analyse(&text);
-        let Some(found) = analysis.report.findings.iter().find(|f| is(f, m)) else { continue };
-        let Some(fix) = found.fixes.first() else { continue };
-        let mended = apply(&text, fix);
-        let after = analyse(&mended);
-        let same = |f: &&FindingRow| f.code == found.code && f.name == found.name;
-        if after.report.findings.iter().any(|f| same(&f)) || mended == text {
-            wrong.push(format!("{} is still there after {:?}:\n{mended}", m.code, fix.title));
-        }
-        *fixed.entry(m.code.name()).or_default() += 1;
-    }
-    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
-    // What has a fix keeps it: each of these must offer one.
-    let offers = [
-        "unknown-name", "unknown-op", "duplicate-name", "broadcast-not-allowed", "not-contiguous",
-        "loss-not-scalar", "no-backward", "partial-backward", "in-place-write", "non-float-source",
-        "gradient-missing", "gradient-shape", "layout",
-    ];
-    for code in offers {
-        assert!(fixed.contains_key(code), "{code} offers nothing; these do: {fixed:?}");
     }
 }

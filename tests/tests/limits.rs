@@ -19,11 +19,8 @@ fn check(code: &str, inside: &str, outside: &str) {
 }
 
 fn chain(n: usize) -> String {
-    let mut text = "param n0 = 1\n".to_owned();
-    for ix in 1..n {
-        text.push_str(&format!("n{ix} = sqr(n{})\n", ix - 1));
-    }
-    text
+    let line = |ix: usize| format!("n{ix} = sqr(n{})\n", ix - 1);
+    std::iter::once("param n0 = 1\n".to_owned()).chain((1..n).map(line)).collect::<Vec<String>>().concat()
 }
 
 #[test]
@@ -60,15 +57,17 @@ fn elements_of_a_result() {
 
 #[test]
 fn elements_of_all_tensors_together() {
-    let text = |n: usize| {
-        (0..n).map(|ix| format!("const c{ix} [4096,4096] = 0\n")).collect::<String>()
+    let text = |n: usize| -> String {
+        let line = |ix| format!("const c{ix} [4096,4096] = 0\n");
+        (0..n).map(line).collect::<Vec<String>>().concat()
     };
     check("too-many-elements", &text(4), &format!("{}const one = 0\n", text(4)));
 }
 
 #[test]
 fn a_view_owns_no_elements() {
-    let views: String = (0..8).map(|ix| format!("v{ix} = c[:, {ix}:]\n")).collect();
+    let view = |ix: i32| format!("v{ix} = c[:, {ix}:]\n");
+    let views = (0..8).map(view).collect::<Vec<String>>().concat();
     assert_eq!(codes(&format!("const c [4096,4096] = 0\n{views}")), Vec::<String>::new());
 }
 

@@ -300,7 +300,9 @@ impl Scene<'_> {
             Reason::AccumulatorShape { .. }
             | Reason::CotangentShape { .. }
             | Reason::LossNotScalar { .. }
+            | Reason::InPlace
             | Reason::Budget { .. } => None,
+            Reason::SrcDtype { .. } if src.is_none() => None,
             _ if self.rules == RuleSet::Upstream && at.is_some() => Some(RuleSet::Ggml),
             _ => None,
         };

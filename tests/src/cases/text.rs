@@ -44,12 +44,12 @@ pub fn tell(case: &Case, form: Form) -> Result<Told, String> {
     }
     for op in &case.graph.ops {
         let expr = expression(op, form)?;
-        told.text.push_str(&format!("{} = {expr}\n", op.name));
+        told.text.extend([&op.name, " = ", &expr, "\n"]);
         if form == Form::Plain {
             told.swaps.extend(swap(op)?.map(|swap| (op.name.clone(), swap)));
         }
     }
-    told.text.push_str(&format!("backward {}", case.graph.loss));
+    told.text.extend(["backward ", &case.graph.loss]);
     // The node of a rule that gives a loss of its own stands for it with all its elements.
     if case.graph.ops.iter().any(|op| op.name == case.graph.loss && op.op == "custom") {
         told.text.push_str(" with ones");

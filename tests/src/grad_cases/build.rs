@@ -233,7 +233,7 @@ fn soft_max(program: Program, p: &Params<'_>) -> Program {
     }
     if p.flag("mask") {
         program = program.constant(format!("const m [{e1}, {e0}] = rand(seed=32, lo=-1, hi=1)"));
-        call.push_str(&format!(", mask=m, max_bias={:?}", p.num("max_bias")));
+        call.extend([", mask=m, max_bias=", &format!("{:?}", p.num("max_bias"))]);
     }
     program.line(format!("y = {call}, scale={:?})", p.num("scale")))
 }
