@@ -23,7 +23,7 @@ extern "C" {
 
 /// The supervised worker.
 #[derive(Clone)]
-pub struct Link(Rc<Inner>);
+pub(crate) struct Link(Rc<Inner>);
 
 struct Inner {
     supervisor: RefCell<Supervisor>,
@@ -43,7 +43,7 @@ struct Attached {
 
 impl Link {
     /// A link that has not started its worker yet. `tell` gets what the worker says.
-    pub fn new(tell: impl Fn(Action) + 'static) -> Self {
+    pub(crate) fn new(tell: impl Fn(Action) + 'static) -> Self {
         Self(Rc::new(Inner {
             supervisor: RefCell::default(),
             worker: RefCell::default(),
@@ -54,7 +54,7 @@ impl Link {
     }
 
     /// Something happened; whatever follows is done at once.
-    pub fn on(&self, event: Event) {
+    pub(crate) fn on(&self, event: Event) {
         let now = now();
         let (commands, before, after, deadline) = {
             let Ok(mut supervisor) = self.0.supervisor.try_borrow_mut() else { return };

@@ -1,6 +1,6 @@
 //! The page: components that show the state and dispatch actions. Nothing here decides anything.
 
-pub mod app;
+pub(crate) mod app;
 
 mod browser;
 mod canvas;
@@ -16,9 +16,9 @@ mod side;
 mod stepper;
 mod top;
 
-pub use root::Root;
+pub(crate) use root::Root;
 
 /// The text that was kept in the browser the last time.
-pub fn kept_text() -> Option<String> {
+pub(crate) fn kept_text() -> Option<String> {
     browser::stored("text").filter(|text| !text.is_empty())
 }

@@ -22,7 +22,7 @@ use crate::protocol::{Body, Job, Reply, Request, VERSION, pack};
 const SLICE: f64 = 30.0;
 
 /// Receives from now on. `faults` lets a text break the worker on purpose, for tests of what happens then.
-pub fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
+pub(crate) fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
     // A panic is told before it traps, and the instance is never called again.
     panic::set_hook(Box::new(tell));
     let worker = Rc::new(Worker {

@@ -1,4 +1,5 @@
-// How fast the page is, for people to read: `cargo xtask bench`, or with both variables set, `node bench.mjs`.
+// How fast the page is, for people to read. While `cargo xtask serve --release` runs:
+// FOLDBACK_URL=http://localhost:PORT/ FOLDBACK_CHROMIUM=/usr/bin/chromium node tests/e2e/bench.mjs
 import { launch, openPage, ready, url } from "./lib.mjs";
 
 const ROUNDS = 40;

@@ -60,8 +60,7 @@ test("the first minute, by keyboard alone", () =>
         return !/refused/i.test(text) && !(await side(page).innerText()).includes("no-backward");
       });
       await toPane(page, "dock");
-      await tabTo(page, "Problems");
-      await page.keyboard.press("Tab");
+      await tabTo(page, "Checks");
       await page.keyboard.press("Enter");
       await says(page, page.locator("#over"), "w[1,0]");
       await says(page, page.locator("#over"), "16384");

@@ -7,6 +7,9 @@ export const program = (page) => page.getByRole("textbox", { name: "Program text
 /** The scrubber. */
 export const scrubber = (page) => page.getByRole("slider", { name: "Step" });
 
+/** The rules' select. */
+export const rules = (page) => page.getByRole("combobox", { name: /^Rules/ });
+
 /** The pane on the right. */
 export const side = (page) => page.locator("#side");
 
@@ -54,13 +57,13 @@ export async function toPane(page, id) {
   assert.fail(`F6 never reaches #${id}`);
 }
 
-/** Presses Tab until the element with the focus has this name. */
+/** Presses Tab until the name of the element with the focus begins so. */
 export async function tabTo(page, name) {
   for (let presses = 0; presses < 60; presses += 1) {
     const found = await page.evaluate((name) => {
       const focused = document.activeElement;
       const said = focused?.getAttribute("aria-label") ?? focused?.textContent ?? "";
-      return said.trim() === name;
+      return said.trim().startsWith(name);
     }, name);
     if (found) return;
     await page.keyboard.press("Tab");

@@ -1,11 +1,12 @@
 //! `cargo xtask build`: the compiler, the bindings, the site, and what it weighs.
 
 use crate::bindings::bind;
-use crate::command::run;
+use crate::command::{answer, run};
 use crate::site::{self, Site};
 use crate::toolchain::{self, TARGET, TARGET_FOLDER};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 /// The two ways to compile the page; their settings stand in the workspace's `Cargo.toml`.
@@ -42,13 +43,16 @@ pub(crate) fn build(profile: Profile) -> Result<Site> {
     ]))?;
     let made = Path::new(TARGET_FOLDER).join(TARGET).join(profile.name());
     let bindings = bind(&made.join("foldback_web.wasm"), &made.join("bindings"), profile)?;
-    let site = site::assemble(&bindings, &first_picture())?;
+    let site = site::assemble(&bindings, &first_picture()?)?;
     site.print();
     println!("built dist/ in {:.1} s", start.elapsed().as_secs_f32());
     Ok(site)
 }
 
-/// The router graph stopped at the refusal, as SVG, for the page before its engine has loaded.
-fn first_picture() -> String {
-    String::new()
+/// The page stopped at the refusal, for the time before its engine has loaded. It is drawn by the engine, natively,
+/// in a process of its own: an engine that does not compile must not keep `xtask` from saying so.
+fn first_picture() -> Result<String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["run", "--quiet", "--package", "foldback-web", "--example", "first_page"]);
+    answer(&mut cargo).context("drawing the first picture: `cargo run -p foldback-web --example first_page`")
 }

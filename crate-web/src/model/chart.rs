@@ -6,7 +6,7 @@ use plotters::style::RGBColor;
 use super::number::{plain, short};
 
 /// The size of the drawing, in CSS pixels.
-const SIZE: (u32, u32) = (460, 240);
+const SIZE: (u32, u32) = (420, 240);
 /// The most points drawn: a curve of more steps is sampled.
 const POINTS: usize = 240;
 
@@ -61,7 +61,7 @@ fn draw(svg: &mut String, losses: &[(usize, f64)]) -> Option<()> {
         .light_line_style(TRANSPARENT)
         .bold_line_style(line)
         .axis_style(line)
-        .label_style(("sans-serif", 11).into_font().color(&ink))
+        .label_style(("sans-serif", 13).into_font().color(&ink))
         .x_labels((last as usize + 1).clamp(2, 10))
         .y_labels(5)
         .x_label_formatter(&|step| plain(step.round()))

@@ -21,6 +21,9 @@ use crate::protocol::Job;
 /// The rule sets, in the order in which one goes through them.
 pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
 
+/// The least zoom at which a box's name is read on a phone.
+const READABLE: f64 = 0.7;
+
 /// What the engine has said.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
@@ -222,10 +225,10 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
                 edited(state, &mut effects);
             }
             if state.camera.fitted {
-                fit(state);
+                open_camera(state);
             }
         }
-        Action::Fit => fit(state),
+        Action::Fit => fit(state, 0.0),
         Action::Zoom { factor, at } => {
             let (x, y) = at.unwrap_or((state.room.pane.width / 2.0, state.room.pane.height / 2.0));
             state.camera = state.camera.zoomed(factor, x, y);
@@ -497,7 +500,7 @@ fn answered(state: &mut State, answer: Arc<Answer>, effects: &mut Vec<Effect>) {
             .and_then(|name| nodes.iter().position(|node| node.name == name))
             .map(|ix| ix as u32);
         if state.opens || state.camera.fitted {
-            fit(state);
+            open_camera(state);
         } else if let Some(node) = state.run.inspected(&state.view) {
             follow(state, node);
         }
@@ -535,9 +538,17 @@ fn jobs(report: &Report) -> Vec<Job> {
     check.into_iter().chain(train).collect()
 }
 
-fn fit(state: &mut State) {
+fn fit(state: &mut State, least: f64) {
     let picture = state.run.shown.as_ref().map_or(Size::default(), |answer| answer.size());
-    state.camera = Camera::fit(state.room.pane, picture);
+    state.camera = Camera::fit(state.room.pane, picture, least);
+}
+
+/// The whole picture; on a phone, where it could not be read, the part around the step.
+fn open_camera(state: &mut State) {
+    fit(state, if state.room.narrow { READABLE } else { 0.0 });
+    if let Some(node) = state.run.inspected(&state.view) {
+        follow(state, node);
+    }
 }
 
 fn follow(state: &mut State, node: u32) {

@@ -210,16 +210,16 @@ impl Timeline {
         self.report()?.ticks.iter().position(|tick| tick.kind == TickGlyph::Seed)
     }
 
-    /// The nearest fold after or before a step.
+    /// The nearest fold after or before a step, in a ring.
     pub fn fold(&self, from: usize, forward: bool) -> Option<usize> {
         let ticks = &self.report()?.ticks;
         let is_fold =
             |&step: &usize| matches!(ticks[step].kind, TickGlyph::Fold | TickGlyph::FoldNoOp);
         let from = from.min(ticks.len());
         if forward {
-            (from + 1..ticks.len()).find(is_fold)
+            (from + 1..ticks.len()).chain(0..from).find(is_fold)
         } else {
-            (0..from).rev().find(is_fold)
+            (0..from).rev().chain((from + 1..ticks.len()).rev()).find(is_fold)
         }
     }
 
@@ -441,7 +441,8 @@ pub(crate) mod tests {
     fn folds_are_found_both_ways() {
         let timeline = timeline(TickGlyph::Emit);
         assert_eq!(timeline.fold(0, true), Some(8));
-        assert_eq!(timeline.fold(8, true), None);
+        assert_eq!(timeline.fold(8, true), None, "there is no other");
+        assert_eq!(timeline.fold(10, true), Some(8));
         assert_eq!(timeline.fold(12, false), Some(8));
         assert_eq!(timeline.fold(8, false), None);
     }

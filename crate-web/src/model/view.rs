@@ -188,13 +188,13 @@ pub struct Room {
 }
 
 impl Camera {
-    /// The whole picture in the middle of the pane, never larger than life.
+    /// The whole picture in the middle of the pane, never larger than life, nor smaller than `least`.
     #[must_use]
-    pub fn fit(pane: Size, picture: Size) -> Self {
+    pub fn fit(pane: Size, picture: Size, least: f64) -> Self {
         let room = |pane: f64, picture: f64| (pane - 2.0 * MARGIN) / picture.max(1.0);
         let zoom = room(pane.width, picture.width)
             .min(room(pane.height, picture.height))
-            .clamp(ZOOM.0, 1.0);
+            .clamp(least.clamp(ZOOM.0, 1.0), 1.0);
         Self {
             x: ((pane.width - picture.width * zoom) / 2.0).round(),
             y: ((pane.height - picture.height * zoom) / 2.0).round(),
@@ -247,14 +247,16 @@ mod tests {
 
     #[test]
     fn a_small_picture_is_centred_at_its_own_size() {
-        let camera = Camera::fit(PANE, Size { width: 400.0, height: 200.0 });
+        let camera = Camera::fit(PANE, Size { width: 400.0, height: 200.0 }, 0.0);
         assert_eq!((camera.x, camera.y, camera.zoom), (200.0, 200.0, 1.0));
     }
 
     #[test]
     fn a_large_picture_is_shown_whole() {
-        let camera = Camera::fit(PANE, Size { width: 1552.0, height: 200.0 });
+        let camera = Camera::fit(PANE, Size { width: 1552.0, height: 200.0 }, 0.0);
         assert_eq!((camera.x, camera.zoom), (12.0, 0.5));
+        let readable = Camera::fit(PANE, Size { width: 1552.0, height: 200.0 }, 0.7);
+        assert_eq!(readable.zoom, 0.7);
     }
 
     #[test]

@@ -14,50 +14,50 @@ use crate::model::view::{Camera, Room, View};
 
 /// What the page shows of the document: enough to redraw the editor, and no history.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The text.
-    pub text: Arc<str>,
+    pub(crate) text: Arc<str>,
     /// Its revision.
-    pub rev: u32,
+    pub(crate) rev: u32,
     /// The caret, in bytes.
-    pub caret: usize,
+    pub(crate) caret: usize,
     /// Whether there is something to undo.
-    pub can_undo: bool,
+    pub(crate) can_undo: bool,
     /// Whether there is something to redo.
-    pub can_redo: bool,
+    pub(crate) can_redo: bool,
 }
 
 /// What the engine has said, and of which text.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub(crate) struct Said {
     /// What it has said.
-    pub run: Run,
+    pub(crate) run: Run,
     /// Of which text.
-    pub of: Arc<str>,
+    pub(crate) of: Arc<str>,
 }
 
 /// The page's state; made once, given to every component.
 #[derive(Clone, Copy)]
-pub struct App {
+pub(crate) struct App {
     state: StoredValue<State, LocalStorage>,
     link: StoredValue<Option<Link>, LocalStorage>,
     /// The document.
-    pub doc: RwSignal<Shown>,
+    pub(crate) doc: RwSignal<Shown>,
     /// What the engine has said.
-    pub said: RwSignal<Said>,
+    pub(crate) said: RwSignal<Said>,
     /// What is shown.
-    pub view: RwSignal<View>,
+    pub(crate) view: RwSignal<View>,
     /// Where the picture stands.
-    pub camera: RwSignal<Camera>,
+    pub(crate) camera: RwSignal<Camera>,
     /// How much room there is.
-    pub room: RwSignal<Room>,
+    pub(crate) room: RwSignal<Room>,
     /// How the engine is.
-    pub engine: RwSignal<LinkState>,
+    pub(crate) engine: RwSignal<LinkState>,
 }
 
 impl App {
     /// A page that opens a document and starts the engine.
-    pub fn start(text: &str) -> Self {
+    pub(crate) fn start(text: &str) -> Self {
         let (state, effects) = State::open(text, browser::room(), browser::stored_theme());
         let app = Self {
             doc: RwSignal::new(shown(&state.doc)),
@@ -79,7 +79,7 @@ impl App {
     }
 
     /// Something happened.
-    pub fn dispatch(self, action: Action) {
+    pub(crate) fn dispatch(self, action: Action) {
         let mut before = None;
         let effects = self.state.try_update_value(|state| {
             let was = (state.doc.rev(), state.doc.caret(), state.run.version);
@@ -151,6 +151,6 @@ fn set_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value:
 }
 
 /// The page's state, from inside a top-level panel.
-pub fn app() -> App {
+pub(crate) fn app() -> App {
     expect_context()
 }

@@ -94,6 +94,10 @@ fn focus(element: Option<HtmlElement>) {
     }
 }
 
+fn first_of(selector: &str) -> Option<HtmlElement> {
+    document().query_selector(selector).ok().flatten()?.dyn_into().ok()
+}
+
 pub(super) fn focus_pane(pane: Pane) {
     match pane {
         Pane::Program => focus(by_id("text")),
@@ -107,7 +111,7 @@ pub(super) fn focus_pane(pane: Pane) {
         }
         Pane::Side => focus(by_id("side")),
         Pane::Stepper => focus(by_id("scrubber")),
-        Pane::Dock => focus(by_id("dock-first")),
+        Pane::Dock => focus(first_of("#dock button:not([disabled])")),
     }
 }
 
@@ -143,6 +147,11 @@ pub(super) fn beat(app: App, milliseconds: u32) {
     let timer = window()
         .set_timeout_with_callback_and_timeout_and_arguments_0(beat.unchecked_ref(), wait as i32);
     BEAT.set(timer.ok());
+}
+
+/// The time in milliseconds, from some moment on.
+pub(super) fn now() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
 }
 
 /// Whether a media query matches.

@@ -8,20 +8,31 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
 use super::app::{App, app};
-use super::browser::focused;
+use super::browser::{self, focused};
 use super::markup::icon;
 use crate::model::action::Action;
 use crate::model::answer::Answer;
+use crate::model::picture::PicBox;
 use crate::model::view::{Over, Tab};
 use crate::model::{names, stage, svg};
 
 /// Further than this, a press is a drag and selects nothing.
 const CLICK: f64 = 4.0;
+/// Steps closer than this, in milliseconds, are not animated.
+const FAST: f64 = 150.0;
+
+/// A box's group and the button over it, and what they last got.
+struct Boxed {
+    group: Element,
+    button: Element,
+    class: String,
+    name: String,
+}
 
 /// The picture's elements, in the picture's order, and what they last got.
 struct Mounted {
     answer: Arc<Answer>,
-    boxes: Vec<(Element, String, String)>,
+    boxes: Vec<Boxed>,
     edges: Vec<(Element, String)>,
     /// Where the halos, the saved values and the note go.
     layers: [Option<Element>; 3],
@@ -31,7 +42,7 @@ struct Mounted {
 
 /// The middle pane's head and the graph.
 #[component]
-pub fn Canvas() -> impl IntoView {
+pub(crate) fn Canvas() -> impl IntoView {
     let app = app();
     let place = NodeRef::<html::Div>::new();
     let hidden = move || app.view.with(|view| view.over != Over::Graph);
@@ -108,17 +119,24 @@ fn draw(app: App, place: NodeRef<html::Div>) {
         });
         look(app);
         if had_focus {
-            super::browser::focus_pane(crate::model::action::Pane::Stage);
+            browser::focus_pane(crate::model::action::Pane::Stage);
         }
         opened();
     });
-    Effect::new(move |_| {
+    Effect::new(move |before: Option<(usize, f64)>| {
         let (tick, selected) = at.get();
+        let now = browser::now();
+        if let (Some(pane), Some((last, when))) = (place.get_untracked(), before) {
+            // Going back restores, and steps that follow fast would never end: neither is animated.
+            let still = tick < last || now - when < FAST;
+            let _ = pane.class_list().toggle_with_force("still", still);
+        }
         mounted.update_value(|mounted| {
             if let Some(mounted) = mounted {
                 show(mounted, tick, selected);
             }
         });
+        (tick, now)
     });
     Effect::new(move |_| {
         app.camera.get();
@@ -135,8 +153,8 @@ fn draw(app: App, place: NodeRef<html::Div>) {
 /// The page takes over from the first picture, once what it shows is painted.
 fn opened() {
     request_animation_frame(|| {
-        super::browser::set_state("ready");
-        if let Some(first) = super::browser::by_id::<Element>("first") {
+        browser::set_state("ready");
+        if let Some(first) = browser::by_id::<Element>("first") {
             first.remove();
         }
     });
@@ -151,9 +169,9 @@ fn look(app: App) {
             &format!("translate({} {}) scale({})", at.x, at.y, at.zoom),
         );
         let far = match at.zoom {
-            zoom if zoom < 0.4 => "camera far1 far2 far3",
-            zoom if zoom < 0.6 => "camera far1 far2",
-            zoom if zoom < 0.8 => "camera far1",
+            zoom if zoom < 0.3 => "camera far1 far2 far3",
+            zoom if zoom < 0.4 => "camera far1 far2",
+            zoom if zoom < 0.5 => "camera far1",
             _ => "camera",
         };
         let _ = camera.set_attribute("class", far);
@@ -175,12 +193,12 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
     markup.push_str("<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"url(#graph-dots)\"/><g class=\"camera\"><g class=\"layer\"></g>");
     markup.push_str(&svg::ground(picture));
     markup.push_str("<g class=\"layer\"></g>");
-    let (a_box, an_edge) = (stage::BoxState::default(), stage::EdgeState::default());
+    let an_edge = stage::EdgeState::default();
     for edge in &picture.edges {
         markup.push_str(&svg::edge_markup(edge, &an_edge));
     }
     for of in &picture.boxes {
-        markup.push_str(&svg::box_markup(of, &a_box, &of.spoken));
+        push_box(&mut markup, of);
     }
     markup.push_str("<g class=\"layer\"></g></g></svg>");
     pane.set_inner_html(&markup);
@@ -192,15 +210,12 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
             .filter_map(move |ix| found.as_ref()?.get(ix)?.dyn_into::<Element>().ok())
             .collect::<Vec<_>>()
     };
-    let boxes = all(".camera > .node");
-    for (element, of) in boxes.iter().zip(&picture.boxes) {
-        if let Some(node) = of.node {
-            let _ = element.set_attribute("data-node", &node.to_string());
-        }
-    }
+    let boxes = all(".camera > .node").into_iter().zip(all(".camera > .node > .hit"));
     let mut layers = all(".camera > .layer").into_iter();
     Mounted {
-        boxes: boxes.into_iter().map(|element| (element, String::new(), String::new())).collect(),
+        boxes: boxes
+            .map(|(group, button)| Boxed { group, button, class: String::new(), name: String::new() })
+            .collect(),
         edges: all(".camera > .edge").into_iter().map(|element| (element, String::new())).collect(),
         layers: [layers.next(), layers.next(), layers.next()],
         layered: Default::default(),
@@ -209,25 +224,43 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
     }
 }
 
+/// Adds a box: its drawing, which says nothing aloud, and a button over it, which says everything.
+fn push_box(markup: &mut String, of: &PicBox) {
+    let (at, rect) = (stage::BoxState::default(), of.rect);
+    let node = of.node.map(|node| format!(" data-node=\"{node}\"")).unwrap_or_default();
+    markup.push_str(&format!(
+        "<g class=\"{}\" transform=\"translate({} {})\"><g aria-hidden=\"true\">{}</g>\
+         <rect class=\"hit\" role=\"button\" tabindex=\"-1\" aria-pressed=\"false\"{node} \
+         width=\"{}\" height=\"{}\" rx=\"8\"/></g>",
+        svg::box_class(of, &at),
+        rect.x,
+        rect.y,
+        svg::box_inner(of),
+        rect.w,
+        rect.h,
+    ));
+}
+
 /// Shows the picture after so many ticks: what changed is set, nothing is made.
 fn show(mounted: &mut Mounted, tick: usize, selected: Option<u32>) {
     let answer = &mounted.answer;
     let picture = &answer.picture;
     let selected = selected.and_then(|node| answer.box_of(node));
     let state = stage::state(picture, &answer.report, tick, selected);
-    for (ix, (((element, class, name), of), at)) in
+    for (ix, ((shown, of), at)) in
         mounted.boxes.iter_mut().zip(&picture.boxes).zip(&state.boxes).enumerate()
     {
         let now = svg::box_class(of, at);
-        if *class != now {
-            let _ = element.set_attribute("class", &now);
-            let _ = element.set_attribute("aria-pressed", if at.selected { "true" } else { "false" });
-            *class = now;
+        if shown.class != now {
+            let _ = shown.group.set_attribute("class", &now);
+            let pressed = if at.selected { "true" } else { "false" };
+            let _ = shown.button.set_attribute("aria-pressed", pressed);
+            shown.class = now;
         }
         let now = names::aloud(&answer.report, picture, ix, at, tick);
-        if *name != now {
-            let _ = element.set_attribute("aria-label", &now);
-            *name = now;
+        if shown.name != now {
+            let _ = shown.button.set_attribute("aria-label", &now);
+            shown.name = now;
         }
     }
     for (((element, class), of), at) in
@@ -252,8 +285,8 @@ fn show(mounted: &mut Mounted, tick: usize, selected: Option<u32>) {
         .or((!mounted.boxes.is_empty()).then_some(0));
     if mounted.stop != stop {
         let set = |ix: Option<usize>, value: &str| {
-            if let Some((element, ..)) = ix.and_then(|ix| mounted.boxes.get(ix)) {
-                let _ = element.set_attribute("tabindex", value);
+            if let Some(shown) = ix.and_then(|ix| mounted.boxes.get(ix)) {
+                let _ = shown.button.set_attribute("tabindex", value);
             }
         };
         set(mounted.stop, "-1");
@@ -323,7 +356,7 @@ fn dragged(app: App, gesture: StoredValue<Gesture, LocalStorage>, event: &Pointe
 
 /// A point of the window in the pane's pixels.
 fn in_pane(x: f64, y: f64) -> (f64, f64) {
-    super::browser::by_id::<Element>("graph").map_or((x, y), |pane| {
+    browser::by_id::<Element>("graph").map_or((x, y), |pane| {
         let rect = pane.get_bounding_client_rect();
         (x - rect.left(), y - rect.top())
     })

@@ -9,7 +9,7 @@ use crate::model::view::{Over, Side};
 
 /// The lowest bar.
 #[component]
-pub fn Dock() -> impl IntoView {
+pub(crate) fn Dock() -> impl IntoView {
     let app = app();
     let n_problems = Memo::new(move |_| app.said.with(|said| said.run.problems().len()));
     let n_steps = Memo::new(move |_| app.said.with(|said| said.run.timeline.len()));
@@ -31,6 +31,7 @@ pub fn Dock() -> impl IntoView {
     view! {
         <nav class="dock" id="dock" aria-label="Panels">
             <button class="tab" id="dock-first" aria-pressed=shows_problem
+                disabled=move || n_problems.get() == 0
                 on:click=move |_| app.dispatch(Action::NextProblem { forward: true })>"Problems"
                 <span class="count-pill" class:refg=move || n_problems.get() != 0>{move || n_problems.get()}</span></button>
             <button class="tab" aria-pressed=is(Over::Checks)

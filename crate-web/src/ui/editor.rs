@@ -15,7 +15,7 @@ use crate::model::utf16::byte;
 
 /// The left pane.
 #[component]
-pub fn Program() -> impl IntoView {
+pub(crate) fn Program() -> impl IntoView {
     let app = app();
     let outline_list = NodeRef::<html::Ol>::new();
     keep(
@@ -190,7 +190,7 @@ fn complaint(run: &crate::model::reduce::Run) -> String {
     html.prose(&problem.message).raw("</p>");
     if let Some(fix) = problem.fixes.first() {
         html.raw("<button class=\"btn line\" data-do=\"fix ").int(ix).raw(" 0\">");
-        html.text(&fix.title).raw("</button>");
+        html.prose(&fix.title).raw("</button>");
     }
     html.done()
 }

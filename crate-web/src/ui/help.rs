@@ -6,7 +6,7 @@ use crate::model::keys::MAP;
 
 /// The dialog; `#keys` opens it.
 #[component]
-pub fn Help() -> impl IntoView {
+pub(crate) fn Help() -> impl IntoView {
     let groups = MAP.map(|(title, keys)| {
         let rows = keys.iter().map(|(key, does)| {
             view! { <div><dt><kbd>{*key}</kbd></dt><dd>{*does}</dd></div> }

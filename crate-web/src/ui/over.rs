@@ -12,7 +12,7 @@ use crate::model::view;
 
 /// The panel that is open, if one is.
 #[component]
-pub fn Over() -> impl IntoView {
+pub(crate) fn Over() -> impl IntoView {
     let app = app();
     let over = Memo::new(move |_| app.view.with(|view| view.over));
     move || match over.get() {

@@ -11,7 +11,7 @@ use crate::model::view::{Over, Tab};
 
 /// The page.
 #[component]
-pub fn Root(
+pub(crate) fn Root(
     /// Its state.
     app: App,
 ) -> impl IntoView {

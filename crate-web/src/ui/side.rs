@@ -12,7 +12,7 @@ use crate::model::view;
 
 /// The right column.
 #[component]
-pub fn Side() -> impl IntoView {
+pub(crate) fn Side() -> impl IntoView {
     let app = app();
     let body = NodeRef::<html::Div>::new();
     let shows = Memo::new(move |_| app.view.with(|view| view.side));

@@ -20,7 +20,7 @@ const MOUSE: f64 = 16.0;
 
 /// The stepper.
 #[component]
-pub fn Stepper() -> impl IntoView {
+pub(crate) fn Stepper() -> impl IntoView {
     let app = app();
     let step = move |to: Move| move |_| app.dispatch(Action::Step(to));
     let playing = move || app.view.with(|view| view.playing);

@@ -15,7 +15,7 @@ use crate::model::view::{Tab, Theme};
 
 /// The top bar.
 #[component]
-pub fn Top() -> impl IntoView {
+pub(crate) fn Top() -> impl IntoView {
     let app = app();
     let title = Memo::new(move |_| app.said.with(|said| title(&said.run)));
     let saved = Memo::new(move |_| saved(app));
@@ -152,7 +152,7 @@ fn Themes() -> impl IntoView {
 
 /// The tabs of a narrow page.
 #[component]
-pub fn Tabs() -> impl IntoView {
+pub(crate) fn Tabs() -> impl IntoView {
     let app = app();
     let n_problems = Memo::new(move |_| app.said.with(|said| said.run.problems().len()));
     let tabs = [(Tab::Program, "Program"), (Tab::Graph, "Graph"), (Tab::Inspect, "Inspect")];

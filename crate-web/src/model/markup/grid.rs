@@ -7,8 +7,10 @@ use crate::model::number::{plain, short};
 
 /// How many elements are printed; above, only what they say together.
 const CELLS: u64 = 1024;
-/// Significant digits in a cell.
-const DIGITS: usize = 4;
+/// Significant digits in a cell: as many as the right column has room for.
+fn digits(node: &NodeRow) -> usize {
+    if node.shape.last().is_some_and(|extent| *extent > 6) { 3 } else { 4 }
+}
 
 /// Adds the elements of a node. `hue` is the class of its side.
 pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
@@ -24,6 +26,7 @@ pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
         statistics(html, node);
         return;
     }
+    let digits = digits(node);
     let largest = node.values.iter().filter(|value| value.is_finite());
     let largest = largest.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let n_columns = node.shape.last().map_or(1, |extent| *extent as usize);
@@ -41,7 +44,7 @@ pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
         for row in slice.chunks(n_columns.max(1)) {
             html.raw("<tr>");
             for value in row {
-                cell(html, *value, largest);
+                cell(html, *value, largest, digits);
             }
             html.raw("</tr>");
         }
@@ -49,13 +52,14 @@ pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
     }
 }
 
-/// Whether a grid of the node prints less than all digits.
-pub fn rounds(node: &NodeRow) -> bool {
-    node.n_elements <= CELLS
-        && node.values.iter().any(|value| short(*value, DIGITS) != plain(*value))
+/// To how many digits a grid of the node is rounded, where it is.
+pub fn rounds(node: &NodeRow) -> Option<usize> {
+    let digits = digits(node);
+    let rounded = |value: &f64| short(*value, digits) != plain(*value);
+    (node.n_elements <= CELLS && node.values.iter().any(rounded)).then_some(digits)
 }
 
-fn cell(html: &mut Html, value: f64, largest: f64) {
+fn cell(html: &mut Html, value: f64, largest: f64, digits: usize) {
     let level = if largest > 0.0 { (value.abs() / largest * 10.0).round() as usize } else { 0 };
     let sign = match value {
         v if v.is_nan() => "x",
@@ -63,7 +67,7 @@ fn cell(html: &mut Html, value: f64, largest: f64) {
         v if v < 0.0 => "n",
         _ => "p",
     };
-    let (shown, full) = (short(value, DIGITS), plain(value));
+    let (shown, full) = (short(value, digits), plain(value));
     html.raw("<td class=\"").raw(sign).raw(" a").int(level.min(10));
     if shown != full {
         html.raw("\" title=\"").text(&full);
@@ -136,9 +140,9 @@ mod tests {
     #[test]
     fn a_rounded_number_keeps_all_its_digits_within_reach() {
         let third = node(&[], &[1.0 / 3.0]);
-        assert!(rounds(&third));
+        assert_eq!(rounds(&third), Some(4));
         assert!(made(&third).contains("title=\"0.3333333333333333\">0.3333</td>"));
-        assert!(!rounds(&node(&[], &[0.25])));
+        assert_eq!(rounds(&node(&[], &[0.25])), None);
     }
 
     #[test]

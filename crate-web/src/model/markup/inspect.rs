@@ -148,7 +148,9 @@ fn block(
     html.raw("</span> <code>").text(&node.name).raw("</code><span class=\"sub\">");
     if exists {
         html.text(&named_shape(&node.shape, &node.axes));
-        html.raw(if rounds(node) { ", to 4 digits" } else { "" });
+        if let Some(digits) = rounds(node) {
+            html.raw(", to ").int(digits).raw(" digits");
+        }
     } else {
         html.raw(otherwise);
     }
@@ -172,7 +174,7 @@ fn rule(html: &mut Html, report: &Report, of: u32, gradient: Option<&NodeRow>) {
         let source = node.src.get(src).and_then(|ix| report.nodes.get(*ix as usize));
         let Some(source) = source.filter(|source| source.role != Role::Inline) else { continue };
         let serves = gradient.and_then(|gradient| gradient.of_src).map(usize::from) == Some(src);
-        let folds = node.stretch.get(src).is_some_and(|stretch| !stretch.is_empty());
+        let stretch = node.stretch.get(src).map_or(&[][..], Vec::as_slice);
         html.raw(if serves { "<div class=\"now\">" } else { "<div>" });
         html.raw("<span class=\"who\">source ").int(src + 1).raw("</span>");
         if sent.is_empty() {
@@ -180,8 +182,10 @@ fn rule(html: &mut Html, report: &Report, of: u32, gradient: Option<&NodeRow>) {
             html.raw("</code></span>");
         } else {
             math(html, &format!("d{} = {sent}", source.name));
-            if folds {
-                html.raw("<span class=\"tag foldg\">fold</span>");
+            // What was stretched on the way there has to be summed on the way back.
+            for axis in stretch {
+                html.raw("<span class=\"tag foldg\">").text(&axis.name).raw(" ×");
+                html.int((axis.to / axis.from.max(1)) as usize).raw("</span>");
             }
         }
         html.raw("</div>");

@@ -29,7 +29,8 @@ pub fn problem(report: &Report, text: &str, ix: usize, fix: usize) -> String {
     }
     if !(finding.next.is_empty() && finding.fixes.is_empty()) {
         html.raw("<div class=\"sec\"><h3>What next</h3>");
-        if !finding.next.is_empty() {
+        // The chips say it better where there are some.
+        if finding.fixes.is_empty() {
             html.raw("<p class=\"prose\">").prose(&finding.next).raw("</p>");
         }
         fixes(&mut html, text, finding, ix, fix);
@@ -178,7 +179,7 @@ fn fixes(html: &mut Html, text: &str, finding: &FindingRow, problem: usize, chos
         for (ix, fix) in &fixes {
             html.raw("<button class=\"fix ").raw(class).raw("\" aria-pressed=\"");
             html.raw(if *ix == chosen { "true" } else { "false" });
-            html.raw("\" data-do=\"pick ").int(*ix).raw("\"><code>").text(&fix.title);
+            html.raw("\" data-do=\"pick ").int(*ix).raw("\"><code>").text(&plain(&fix.title));
             html.raw("</code></button>");
         }
         html.raw("</div>");
@@ -196,8 +197,13 @@ fn difference(html: &mut Html, text: &str, fix: &FixRow, problem: usize, ix: usi
         html.text(&sign.to_string()).raw("</i><code>").text(line).raw("</code></div>");
     }
     html.raw("<p><span>").prose(&fix.note).raw("</span><button class=\"btn primary\" data-do=\"fix ");
-    html.int(problem).raw(" ").int(ix).raw("\" aria-label=\"Apply ").text(&fix.title);
+    html.int(problem).raw(" ").int(ix).raw("\" aria-label=\"Apply ").text(&plain(&fix.title));
     html.raw("\">Apply</button></p></div>");
+}
+
+/// A title where everything is code already.
+fn plain(title: &str) -> String {
+    title.replace('`', "")
 }
 
 /// The lines that go and the lines that come, between the lines that stay at both ends.

@@ -20,14 +20,17 @@ pub fn say(timeline: &Timeline, step: usize) -> String {
     }
     // A refusal has its two shapes in its words.
     let refused = glyph == Glyph::Build(TickGlyph::Refusal);
+    let begins = glyph == Glyph::Build(TickGlyph::Shape);
     if let Some((before, after)) = words.shapes.as_ref().filter(|_| !refused) {
         let (from, to) = match glyph {
             Glyph::Build(TickGlyph::Fold | TickGlyph::FoldNoOp) => ("bwg", "foldg"),
             _ => ("neug", "neug"),
         };
-        html.raw("<span class=\"shape ").raw(from).raw("\">").text(&shape(before));
-        html.raw("</span><span class=\"ink3\">→</span><span class=\"shape ").raw(to).raw("\">");
-        html.text(&shape(after)).raw("</span>");
+        if !begins {
+            html.raw("<span class=\"shape ").raw(from).raw("\">").text(&shape(before));
+            html.raw("</span><span class=\"ink3\">→</span>");
+        }
+        html.raw("<span class=\"shape ").raw(to).raw("\">").text(&shape(after)).raw("</span>");
     }
     html.done()
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Html, shape};
-use crate::model::timeline::Timeline;
+use crate::model::timeline::{Phase, Timeline};
 
 /// The height of a row, in CSS pixels; `app.css` has the same number.
 pub const ROW: usize = 30;
@@ -37,12 +37,21 @@ pub fn rows(timeline: &Timeline, window: Range<usize>, current: usize) -> String
         html.raw("</td><th scope=\"row\"><button data-do=\"step ").int(step);
         html.raw("\" data-key=\"s").int(step).raw("\"");
         html.raw(if step == current { " aria-current=\"step\">" } else { ">" });
-        html.text(&words.title).raw("</button></th><td>").text(&words.detail);
-        if let Some((before, after)) = &words.shapes {
-            html.raw(" <span class=\"shape\">").text(&shape(before));
-            html.raw("</span> → <span class=\"shape\">").text(&shape(after)).raw("</span>");
+        html.text(&words.title).raw("</button></th><td title=\"").text(&words.detail).raw("\">");
+        html.text(&words.detail);
+        match (&words.shapes, timeline.phase(step)) {
+            (Some((_, after)), Phase::Shapes) => {
+                html.raw("<span class=\"shape\">").text(&shape(after)).raw("</span>");
+            }
+            // Where there are words, they name the shapes.
+            (Some((before, after)), _) if words.detail.is_empty() => {
+                html.raw("<span class=\"shape\">").text(&shape(before));
+                html.raw("</span> → <span class=\"shape\">").text(&shape(after)).raw("</span>");
+            }
+            _ => {}
         }
-        html.raw("</td><td class=\"say\">").prose(&words.sentence).raw("</td></tr>");
+        html.raw("</td><td class=\"say\" title=\"").text(&words.sentence).raw("\">");
+        html.prose(&words.sentence).raw("</td></tr>");
     }
     space(&mut html, n - window.end.min(n));
     html.done()
