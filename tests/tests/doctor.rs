@@ -272,6 +272,17 @@ fn four_points_are_closer_than_two() {
     assert!(four < two && four < 1e-9, "{four:e} against {two:e}");
 }
 
+/// Slopes a thousand times smaller than the sum they belong to drown in rounding at a small step.
+#[test]
+fn a_small_slope_of_a_large_sum_is_no_false_alarm() {
+    let text = "rules numpy\nparam w [60,60] = rand(seed=1, lo=-1, hi=1)\nconst x [4,60] = rand(seed=2, lo=-1, hi=1)\nz = softmax(x @ w)\nconst g [4,60] = rand(seed=3, lo=-1, hi=1)\nloss = sum(z * g) + 10\n";
+    let graph = lowered(text);
+    let loss = graph.loss.expect("a loss");
+    let trace = built(&graph, None);
+    let mut entries = Finite::new(&trace, loss);
+    assert_eq!(entries.find(|e| e.verdict != Verdict::Agrees), None);
+}
+
 #[test]
 fn what_is_not_a_number_fails() {
     let text = "param x [2] = [-1, 1]\ny = sqrt(x)\nloss = sum(y)\ncheck fd\n";
