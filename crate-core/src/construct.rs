@@ -42,7 +42,10 @@ impl Budget {
         if graph.len() >= self.nodes {
             return Err(Reason::Budget { limit: Limit::Nodes, max: self.nodes as u64 });
         }
-        if shape.n_elements() > self.tensor_elements {
+        // An axis of 0 must not hide another that is endless: loops run over it all the same.
+        let spread = shape.dims().iter().filter(|d| **d > 0);
+        let spread = spread.fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
+        if spread > self.tensor_elements {
             return Err(Reason::Budget { limit: Limit::TensorElements, max: self.tensor_elements });
         }
         if owns_storage && graph.n_elements().saturating_add(shape.n_elements()) > self.elements {

@@ -2,10 +2,13 @@
 //! To add an op: one file beside the others, one line here.
 
 pub mod def;
+mod activation;
 mod along;
 mod conv;
 mod einsum_spec;
+mod gated;
 mod lines;
+mod normal;
 mod order;
 mod pick;
 mod pool;
@@ -13,9 +16,6 @@ mod reduce;
 mod resample;
 mod rotation;
 mod rows;
-mod activation;
-mod gated;
-mod normal;
 mod shares;
 mod spread;
 mod stored;

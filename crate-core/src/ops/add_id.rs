@@ -100,8 +100,10 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
         let flat = |dims: &[u32]| Shape::new(dims).unwrap_or(Shape::SCALAR);
         let g = shaped(emit, site.grad, flat(&[rows, n]))?;
         let ids = shaped(emit, site.src(2), flat(&[rows]))?;
-        let params = vec![shape_value(site.shape(1))];
-        out.push(send(1, emit.with(OpKind::GetRowsBack, &[g, ids], params)?));
+        let [.., experts, _] = site.shape(1).padded();
+        let params = vec![shape_value(flat(&[experts, n]))];
+        let d = emit.with(OpKind::GetRowsBack, &[g, ids], params)?;
+        out.push(send(1, shaped(emit, d, site.shape(1))?));
     }
     Ok(out)
 }

@@ -27,16 +27,19 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g", &[]), Flow::carries("the window of g", &[])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[super::def::PACKED_SOURCE, Differs {
-        rules: RuleSet::Upstream,
-        how: How::Wrong(Wrong {
-            rule: as_upstream,
-            what: stored::WHAT,
-            when: When::Built(|site| site.wants(1) && !site.is_packed),
-        }),
-        cite: "ggml.c, ACC case of the backward switch: the window of a gradient that may be transposed",
-        mends: &[],
-    }],
+    differs: &[
+        super::def::PACKED_SOURCE,
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Wrong(Wrong {
+                rule: as_upstream,
+                what: stored::WHAT,
+                when: When::Built(|site| site.wants(1) && !site.is_packed),
+            }),
+            cite: "ggml.c, ACC case of the backward switch: the window of a gradient that may be transposed",
+            mends: &[],
+        },
+    ],
     check: Check {
         samples: &[
             "param a [3,4] = rand(seed=1)\nparam b [2,4] = rand(seed=2)\ny = add_slice(a, b, start=1, axis=0)",

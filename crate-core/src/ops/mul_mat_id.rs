@@ -132,6 +132,9 @@ pub(super) fn to_rows(
     [matrices, grad, ids]: [NodeId; 3],
     rows: Shape,
 ) -> Result<NodeId, Reason> {
+    let of = emit.ty(matrices).shape;
+    let [_, experts, m, n] = of.padded();
+    let matrices = shaped(emit, matrices, Shape::new(&[experts, m, n]).unwrap_or(of))?;
     let turned = flipped(emit, matrices)?;
     let mut d = emit.with(OpKind::MulMatId, &[turned, grad, ids], vec![Value::Num(0.0)])?;
     if !emit.ty(d).shape.same_extents(&rows) {

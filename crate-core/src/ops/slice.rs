@@ -118,7 +118,8 @@ pub(super) fn take(index: &[Index], of: &TensorType) -> Result<Taken, Reason> {
                     *slot = of.axes[axis];
                 }
                 dims.push(n as u32);
-                out.from.push(Some((axis, step)));
+                // Nobody takes a step along an axis of one entry, and a huge one could overflow.
+                out.from.push(Some((axis, if n > 1 { step } else { 1 })));
                 axis += 1;
             }
             Index::New => {

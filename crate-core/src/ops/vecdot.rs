@@ -48,25 +48,20 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 }
 
 /// The shape of the products: where one operand is stretched, the other is larger.
-fn products(a: Shape, b: Shape) -> Shape {
+fn products(a: Shape, b: Shape, result: Shape) -> Shape {
     let (pa, pb) = (a.padded(), b.padded());
     let mut dims = [1; MAX_RANK];
     for (d, (x, y)) in dims.iter_mut().zip(pa.into_iter().zip(pb)) {
-        *d = if x == 1 {
-            y
-        } else if y == 1 {
-            x
-        } else {
-            x.max(y)
-        };
+        *d = if x == 0 || y == 0 { 0 } else { x.max(y) };
     }
-    let rank = a.rank().max(b.rank());
+    // The result has one axis less; under tiling rules that is the first operand's rank.
+    let rank = (result.rank() + 1).min(MAX_RANK);
     Shape::new(dims.get(MAX_RANK - rank..).unwrap_or(&dims)).unwrap_or(a)
 }
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     let [a, b] = cx.src else { return };
-    let full = products(a.ty.shape, b.ty.shape);
+    let full = products(a.ty.shape, b.ty.shape, cx.ty.shape);
     let Ok(axis) = axis_of(cx.params, AXIS, -1, full) else { return };
     let left = window::stretched(a.data, a.ty.shape, full);
     let right = window::stretched(b.data, b.ty.shape, full);
@@ -82,7 +77,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
-    let full = products(site.shape(0), site.shape(1));
+    let full = products(site.shape(0), site.shape(1), site.ty.shape);
     let axis = axis_of(site.params, AXIS, -1, full)?;
     let kept = reduce::keep(emit, site.grad, full, &[axis])?;
     let g = emit.with(OpKind::Repeat, &[kept], vec![Value::None, shape_value(full)])?;

@@ -8,6 +8,7 @@ use super::def::{
 use super::slice::take;
 use crate::graph::{Index, NodeId, Params, Value};
 use crate::refusal::Reason;
+use crate::rules::Broadcast;
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
 
 const START: usize = 0;
@@ -41,9 +42,15 @@ impl Window {
     pub(super) fn new(
         shape: Shape,
         offset: usize,
-        strides: [isize; MAX_RANK],
+        mut strides: [isize; MAX_RANK],
         n: u64,
     ) -> Option<Self> {
+        // Nobody takes a step along an axis of one entry, and a huge one could overflow.
+        for (axis, step) in strides.iter_mut().enumerate() {
+            if shape.dim(axis) <= 1 {
+                *step = 0;
+            }
+        }
         let (mut lo, mut hi) = (i128::try_from(offset).ok()?, i128::try_from(offset).ok()?);
         for (d, s) in shape.dims().iter().zip(strides) {
             let reach = i128::from(d.saturating_sub(1)) * i128::try_from(s).ok()?;
@@ -195,7 +202,8 @@ pub(super) fn shape(cx: &ShapeCx<'_>, overlaps: bool) -> Result<TensorType, Reas
     }
     let region = TensorType::f32(window.shape);
     let joined = cx.broadcast.join(&region, &b)?;
-    if !joined.shape.same_extents(&window.shape) {
+    let too_deep = cx.broadcast == Broadcast::TwoSided && b.shape.rank() > window.shape.rank();
+    if too_deep || !joined.shape.same_extents(&window.shape) {
         return Err(Reason::ShapesDisagree {
             wants: "a second operand of the window's shape",
             a: window.shape,
