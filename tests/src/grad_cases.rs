@@ -131,14 +131,14 @@ impl Program {
             if around == Around::After && dims.len() > 1 {
                 let mut swapped = dims.clone();
                 swapped.swap(0, 1);
-                text += &format!("param {name}_t {} = {rand}\n", ne(&swapped));
-                text += &format!("{name} = transpose({name}_t, -1, -2)\n");
+                text.extend(["param ", name, "_t ", &ne(&swapped), " = ", &rand, "\n"]);
+                text.extend([name, " = transpose(", name, "_t, -1, -2)\n"]);
             } else {
-                text += &format!("param {name} {} = {rand}\n", ne(dims));
+                text.extend(["param ", name, " ", &ne(dims), " = ", &rand, "\n"]);
             }
             if around == Around::Accumulators {
                 let start = format!("rand(seed={}, lo=-1, hi=1)", seed + 50);
-                text += &format!("accumulator {name} {} = {start}\n", ne(dims));
+                text.extend(["accumulator ", name, " ", &ne(dims), " = ", &start, "\n"]);
             }
         }
         text.push_str(&self.body);

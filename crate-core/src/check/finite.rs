@@ -236,7 +236,13 @@ impl<'a> Finite<'a> {
             h /= 4.0;
         }
         let floor = 1e-10 * (1.0 + here.abs());
-        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor;
+        // At an extremum the two slopes are of opposite sign as well, but their gap shrinks with the step.
+        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor && {
+            let (above, up) = self.probe(ix, along, h / 4.0);
+            let (below, down) = self.probe(ix, along, -h / 4.0);
+            let nearer = (above - here) / up - (here - below) / -down;
+            nearer.abs() > 0.7 * (left - right).abs()
+        };
         let error_of = |fd: f64| {
             let gap = (autodiff - fd).abs();
             if gap <= floor { 0.0 } else { gap / autodiff.abs().max(fd.abs()) }
