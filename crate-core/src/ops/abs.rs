@@ -27,9 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
     }),
     differs: &[],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = abs(x)",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = abs(x)"],
         kink: Some(|src, _| terms::hits(src, &[0.0])),
     },
     place: Place::here(),

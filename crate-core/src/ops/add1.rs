@@ -1,9 +1,10 @@
-//! `add1(a, b)`: adds one number to every element. d = g for the first, the total of g for the number. Mirrors ggml.c, ADD1; upstream
-//! gives the number the mean of a row (B2).
+//! `add1(a, b)`: adds one number to every element. d = g for the first, the total of g for the number. Mirrors
+//! ggml.c, ADD1; upstream gives the number the mean of a row (B2).
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contribution, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, ShapeCx, Site, Storage, When, Wrong, folded, forward,
+    Arity, Backward, Check, Contribution, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef,
+    Place, ShapeCx, Site, Storage, When, Wrong, folded, forward,
 };
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -23,10 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
     shape,
     stretches: true,
     storage: Storage::OwnOrFirst,
-    flow: &[
-        Flow::carries("g", &[]),
-        Flow::carries("g", &[]),
-    ],
+    flow: &[Flow::carries("g", &[]), Flow::carries("g", &[])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
     differs: &[Differs {
@@ -67,6 +65,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
     cx.zip(|a, b| a + b);
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is a rule")]
 fn rule(_: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     Ok((0..2).filter(|src| site.wants(*src)).map(|src| folded(src, site.grad)).collect())
 }

@@ -1,8 +1,9 @@
-//! `argmin` along one axis, or over all elements where none is named. Where the least element is does not change while it moves a
-//! little, so no gradient flows. Not a ggml op.
+//! `argmin` along one axis, or over all elements where none is named. Where the least element is does not change
+//! while it moves a little, so no gradient flows. Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, KEEPDIMS, OpDef, ParamKind, Place, ShapeCx, Storage, axis_param, forward, resolve_axes,
+    Arity, Backward, Check, Cx, Default, Flow, KEEPDIMS, OpDef, ParamKind, Place, ShapeCx, Storage,
+    axis_param, forward, resolve_axes,
 };
 use super::reduce;
 use crate::math::Real;

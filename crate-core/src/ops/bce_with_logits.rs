@@ -1,9 +1,10 @@
-//! `bce_with_logits(logits, targets)`: the mean of max(x, 0) - x t + ln(1 + e^-|x|). d = (σ(x) - t) g / n for the logits, -x g / n for
-//! the targets. Not a ggml op.
+//! `bce_with_logits(logits, targets)`: the mean of max(x, 0) - x t + ln(1 + e^-|x|). d = (σ(x) - t) g / n for the
+//! logits, -x g / n for the targets. Not a ggml op.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, ShapeCx, Site, Storage, folded, forward,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    ShapeCx, Site, Storage, folded, forward,
 };
 use crate::kernels;
 use crate::math::Real;
@@ -48,7 +49,11 @@ pub(super) const DEF: OpDef = OpDef {
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let (a, b) = (cx.ty(0), cx.ty(1));
     if !a.shape.same_extents(&b.shape) {
-        return Err(Reason::ShapesDisagree { wants: "logits and targets of one shape", a: a.shape, b: b.shape });
+        return Err(Reason::ShapesDisagree {
+            wants: "logits and targets of one shape",
+            a: a.shape,
+            b: b.shape,
+        });
     }
     Ok(TensorType::f32(Shape::SCALAR))
 }

@@ -1,8 +1,10 @@
-//! `cast(x, dtype=f16)`: the same numbers in another storage type. d = g, as if nothing had been rounded; whole numbers and truth
-//! values do not move with what they are made from, so nothing flows back from them. Mirrors ggml.c, CPY into a tensor of its own.
+//! `cast(x, dtype=f16)`: the same numbers in another storage type. d = g, as if nothing had been rounded; whole
+//! numbers and truth values do not move with what they are made from, so nothing flows back from them. Mirrors
+//! ggml.c, CPY into a tensor of its own.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage, forward, one,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx,
+    Storage, forward, one,
 };
 use crate::math::Real;
 use crate::refusal::Reason;

@@ -1,8 +1,7 @@
-//! `count_equal(a, b)`: in how many places two tensors agree. A count carries no gradient. Mirrors ggml.c, COUNT_EQUAL.
+//! `count_equal(a, b)`: in how many places two tensors agree. A count carries no gradient. Mirrors ggml.c,
+//! `COUNT_EQUAL`.
 
-use super::def::{
-    Arity, Backward, Check, Cx, Flow, OpDef, Place, ShapeCx, Storage, forward,
-};
+use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, ShapeCx, Storage, forward};
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{DType, Shape, TensorType};

@@ -1,10 +1,12 @@
-//! `cross_entropy(logits, targets)`, as in PyTorch, with the classes on the last axis: targets are class numbers, or a distribution of
-//! the logits' shape. The mean over rows; a class number equal to ignore_index leaves its row out of the mean.
+//! `cross_entropy(logits, targets)`, as in PyTorch, with the classes on the last axis: targets are class numbers,
+//! or a distribution of the logits' shape. The mean over rows; a class number equal to `ignore_index` leaves its
+//! row out of the mean.
 //! d = (softmax · Σ t - t) g / n for the logits, t being the distribution or the one-hot rows. Not a ggml op.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
 };
 use super::pick;
 use crate::graph::Value;

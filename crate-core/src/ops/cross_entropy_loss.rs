@@ -1,10 +1,12 @@
-//! `cross_entropy_loss(logits, labels)`: -1/R Σ labels · log_softmax(logits) over R rows. d = (softmax · Σ labels - labels) g / R for
-//! the logits. Mirrors ggml.c, CROSS_ENTROPY_LOSS. A label of 0 adds 0 even where the logit is minus infinity (upstream: NaN, B29).
+//! `cross_entropy_loss(logits, labels)`: -1/R Σ labels · `log_softmax(logits)` over R rows. d = (softmax · Σ labels -
+//! labels) g / R for the logits. Mirrors ggml.c, `CROSS_ENTROPY_LOSS`. A label of 0 adds 0 even where the logit is
+//! minus infinity (upstream: NaN, B29).
 //! Upstream leaves out the Σ, which is right only for labels that add up to 1 (B12).
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand, Place, Read, ShapeCx, Site, Storage, When, Wrong, folded, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand, Place,
+    Read, ShapeCx, Site, Storage, When, Wrong, folded, forward, one,
 };
 use crate::graph::Params;
 use crate::kernels;
@@ -31,25 +33,28 @@ pub(super) const DEF: OpDef = OpDef {
     ],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[Differs {
-        rules: RuleSet::Upstream,
-        how: How::Wrong(Wrong {
-            rule: upstream,
-            what: "its gradient takes each row of labels to add up to 1, and some row does not",
-            when: When::Run(unequal),
-        }),
-        cite: "ggml.c:7088, CROSS_ENTROPY_LOSS case of the backward switch",
-        mends: &[],
-    }, Differs {
-        rules: RuleSet::Upstream,
-        how: How::Wrong(Wrong {
-            rule: upstream,
-            what: "its value is NaN there: a label of 0 times a logarithm of minus infinity",
-            when: When::Run(impossible),
-        }),
-        cite: "ggml-cpu, cross_entropy_loss",
-        mends: &[],
-    }],
+    differs: &[
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Wrong(Wrong {
+                rule: upstream,
+                what: "its gradient takes each row of labels to add up to 1, and some row does not",
+                when: When::Run(unequal),
+            }),
+            cite: "ggml.c:7088, CROSS_ENTROPY_LOSS case of the backward switch",
+            mends: &[],
+        },
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Wrong(Wrong {
+                rule: upstream,
+                what: "its value is NaN there: a label of 0 times a logarithm of minus infinity",
+                when: When::Run(impossible),
+            }),
+            cite: "ggml-cpu, cross_entropy_loss",
+            mends: &[],
+        },
+    ],
     check: Check {
         samples: &[
             "param x [2,3] = rand(seed=1, lo=-2, hi=2)\nconst t [2,3] = [[1,0,0],[0,0.25,0.75]]\ny = cross_entropy_loss(x, t)",
@@ -63,7 +68,11 @@ pub(super) const DEF: OpDef = OpDef {
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let (a, b) = (cx.ty(0), cx.ty(1));
     if !a.shape.same_extents(&b.shape) {
-        return Err(Reason::ShapesDisagree { wants: "logits and labels of one shape", a: a.shape, b: b.shape });
+        return Err(Reason::ShapesDisagree {
+            wants: "logits and labels of one shape",
+            a: a.shape,
+            b: b.shape,
+        });
     }
     if a.shape.rank() == 0 {
         return Err(Reason::BadShape { wants: "at least one axis", got: a.shape });

@@ -3,7 +3,8 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Site, Storage, axis_param, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, ShapeCx, Site, Storage, axis_param, forward, one,
 };
 use super::reduce;
 use crate::graph::Value;
@@ -23,7 +24,10 @@ pub(super) const DEF: OpDef = OpDef {
     formula: "y_i = Σ_{j≤i} a_j",
     says: "The running sum along an axis.",
     arity: Arity::exactly(1),
-    params: &[axis_param(ParamKind::Axis, Default::Int(-1)), ParamSpec::new("reverse", ParamKind::Bool, Default::Bool(false))],
+    params: &[
+        axis_param(ParamKind::Axis, Default::Int(-1)),
+        ParamSpec::new("reverse", ParamKind::Bool, Default::Bool(false)),
+    ],
     shape,
     stretches: false,
     storage: Storage::Own,

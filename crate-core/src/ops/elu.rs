@@ -1,9 +1,11 @@
-//! `elu`, elementwise: x above 0, else alpha (e^x - 1). d = g, or g alpha e^x. ggml computes it and has no backward for it.
+//! `elu`, elementwise: x above 0, else alpha (e^x - 1). d = g, or g alpha e^x. ggml computes it and has no backward
+//! for it.
 //! The exponential is taken of what is not above 0 only: in the other branch it could overflow.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef,
+    ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::math::Real;
@@ -31,14 +33,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no ELU case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "relu({0}) + {alpha} * expm1(-relu(-{0}))",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "relu({0}) + {alpha} * expm1(-relu(-{0}))",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
         samples: &[

@@ -26,9 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
     }),
     differs: &[],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = expm1(x)",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = expm1(x)"],
         kink: None,
     },
     place: Place::here(),

@@ -1,4 +1,5 @@
-//! `floor`, elementwise. Its derivative is 0 wherever there is one; ggml computes it and refuses to differentiate it (B26).
+//! `floor`, elementwise. Its derivative is 0 wherever there is one; ggml computes it and refuses to differentiate
+//! it (B26).
 
 use super::def::{
     Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Storage, forward, same_as_first,
@@ -28,9 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
         mends: &[],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = floor(x) * x",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = floor(x) * x"],
         kink: None,
     },
     place: Place::here(),

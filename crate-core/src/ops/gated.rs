@@ -4,7 +4,8 @@
 
 use super::OpKind;
 use super::def::{
-    Contribution, Contributions, Cx, Default, Emit, ParamKind, ParamSpec, ShapeCx, Site, shape_value,
+    Contribution, Contributions, Cx, Default, Emit, ParamKind, ParamSpec, ShapeCx, Site,
+    shape_value,
 };
 use crate::graph::{Index, NodeId, Params, Value};
 use crate::math::Real;
@@ -118,7 +119,7 @@ pub(super) fn send(
 
 /// Which gradients are asked for: the gate's, then the other's.
 pub(super) fn wants(site: &Site<'_>) -> [bool; 2] {
-    [site.wants(0), site.wants(if site.src.len() > 1 { 1 } else { 0 })]
+    [site.wants(0), site.wants(usize::from(site.src.len() > 1))]
 }
 
 /// The rule of a unit whose gate goes through this activation with this slope.

@@ -1,10 +1,12 @@
-//! `geglu_erf`: gelu in the exact form of the gate, times the other operand. ggml computes it and has no backward for it (B26).
+//! `geglu_erf`: gelu in the exact form of the gate, times the other operand. ggml computes it and has no backward
+//! for it (B26).
 
 use super::OpKind;
-use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site, Storage, forward,
-};
 use super::activation;
+use super::def::{
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site,
+    Storage, forward,
+};
 use super::gated;
 use crate::math::Real;
 use crate::refusal::Reason;

@@ -1,10 +1,12 @@
 //! `gelu` in the tanh form, elementwise: ½ x (1 + tanh u), which is x σ(2u), with u = √(2/π) (x + 0.044715 x³).
-//! d = g (s + x s (1 - s) · 2u'), s = σ(2u). The exact form is `gelu_erf`. ggml computes it and has no backward for it.
+//! d = g (s + x s (1 - s) · 2u'), s = σ(2u). The exact form is `gelu_erf`. ggml computes it and has no backward for
+//! it.
 
-use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
-};
 use super::activation;
+use super::def::{
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
+};
 use crate::math::Real;
 use crate::rules::RuleSet;
 
@@ -30,14 +32,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no GELU case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "{0} * exp(-softplus(-(1.5957691216057308 * ({0} + 0.044715 * {0} * {0} * {0}))))",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "{0} * exp(-softplus(-(1.5957691216057308 * ({0} + 0.044715 * {0} * {0} * {0}))))",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
         samples: &[

@@ -1,10 +1,11 @@
 //! `gelu_erf`, elementwise: x Φ(x), the exact form, which is PyTorch's default. d = g (Φ(x) + x φ(x)).
 //! ggml computes it and has no backward for it, nor one for any op that an exact form could be made of.
 
-use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Read, Storage, forward, one, same_as_first,
-};
 use super::activation;
+use super::def::{
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Read, Storage, forward, one,
+    same_as_first,
+};
 use crate::math::Real;
 use crate::rules::RuleSet;
 

@@ -1,9 +1,11 @@
-//! `gelu_quick`, elementwise: x σ(1.702 x). d = g s (1 + 1.702 x (1 - s)). ggml computes it and has no backward for it.
+//! `gelu_quick`, elementwise: x σ(1.702 x). d = g s (1 + 1.702 x (1 - s)). ggml computes it and has no backward for
+//! it.
 
-use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
-};
 use super::activation;
+use super::def::{
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
+};
 use crate::math::Real;
 use crate::rules::RuleSet;
 
@@ -29,14 +31,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no GELU_QUICK case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "{0} * exp(-softplus(-1.702 * {0}))",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "{0} * exp(-softplus(-1.702 * {0}))",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
         samples: &[

@@ -1,9 +1,11 @@
-//! `group_norm`: the channels, the third axis from the right as in ggml, split into groups; each group with all that lies to the right
-//! is normalised as one row. d = as for `norm`, on those rows. ggml computes it and has no backward for it.
+//! `group_norm`: the channels, the third axis from the right as in ggml, split into groups; each group with all
+//! that lies to the right is normalised as one row. d = as for `norm`, on those rows. ggml computes it and has no
+//! backward for it.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, shape_value,
 };
 use super::normal::{self, Mean};
 use crate::graph::Params;
@@ -32,7 +34,10 @@ pub(super) const DEF: OpDef = OpDef {
     shape,
     stretches: false,
     storage: Storage::OwnOrFirst,
-    flow: &[Flow::carries("r · (g − mean g − y · mean(y · g)), group by group", &[Read::Src(0), Read::Out])],
+    flow: &[Flow::carries(
+        "r · (g − mean g − y · mean(y · g)), group by group",
+        &[Read::Src(0), Read::Out],
+    )],
     forward: forward!(value),
     backward: Backward::Rule(rule),
     differs: &[Differs {

@@ -1,9 +1,10 @@
-//! `hardsigmoid`, elementwise: clip((x + 3) / 6, 0, 1). d = g / 6 between -3 and 3, else 0, on the bends too. ggml computes it
-//! and has no backward for it.
+//! `hardsigmoid`, elementwise: clip((x + 3) / 6, 0, 1). d = g / 6 between -3 and 3, else 0, on the bends too. ggml
+//! computes it and has no backward for it.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
 };
 use super::terms;
 use crate::math::Real;
@@ -33,19 +34,15 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no HARDSIGMOID case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "(relu({0} + 3) - relu({0} - 3)) / 6",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "(relu({0} + 3) - relu({0} - 3)) / 6",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = [[-4, -2.5, -0.5], [0.5, 2.5, 4]]\ny = hardsigmoid(x)",
-        ],
+        samples: &["param x [2,3] = [[-4, -2.5, -0.5], [0.5, 2.5, 4]]\ny = hardsigmoid(x)"],
         kink: Some(|src, _| terms::hits(src, &[-3.0, 3.0])),
     },
     place: Place::here(),

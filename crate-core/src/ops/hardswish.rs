@@ -1,9 +1,10 @@
-//! `hardswish`, elementwise: x clip((x + 3) / 6, 0, 1). d = g (h + x / 6 between -3 and 3). ggml computes it and has no
-//! backward for it. On the bends the outer slopes count, 0 and 1, as in PyTorch.
+//! `hardswish`, elementwise: x clip((x + 3) / 6, 0, 1). d = g (h + x / 6 between -3 and 3). ggml computes it and
+//! has no backward for it. On the bends the outer slopes count, 0 and 1, as in PyTorch.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read, Site, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Site, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::math::Real;
@@ -29,19 +30,15 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no HARDSWISH case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "{0} * (relu({0} + 3) - relu({0} - 3)) / 6",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "{0} * (relu({0} + 3) - relu({0} - 3)) / 6",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = [[-4, -2.5, -0.5], [0.5, 2.5, 4]]\ny = hardswish(x)",
-        ],
+        samples: &["param x [2,3] = [[-4, -2.5, -0.5], [0.5, 2.5, 4]]\ny = hardswish(x)"],
         kink: Some(|src, _| terms::hits(src, &[-3.0, 3.0])),
     },
     place: Place::here(),

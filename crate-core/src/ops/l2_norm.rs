@@ -1,9 +1,11 @@
-//! `l2_norm` over the last axis: a / max(‖a‖, eps). d = (g - y Σ y g) / ‖a‖ where the length counts, g / eps where it does not.
+//! `l2_norm` over the last axis: a / max(‖a‖, eps). d = (g - y Σ y g) / ‖a‖ where the length counts, g / eps where
+//! it does not.
 //! ggml computes it and has no backward for it.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef,
+    ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
 };
 use crate::kernels;
 use crate::math::Real;
@@ -24,21 +26,22 @@ pub(super) const DEF: OpDef = OpDef {
     shape: same_as_first,
     stretches: false,
     storage: Storage::OwnOrFirst,
-    flow: &[Flow::carries("(g − y · Σ y · g) / ‖a‖ where ‖a‖ > eps, else g / eps", &[Read::Src(0), Read::Out])],
+    flow: &[Flow::carries(
+        "(g − y · Σ y · g) / ‖a‖ where ‖a‖ > eps, else g / eps",
+        &[Read::Src(0), Read::Out],
+    )],
     forward: forward!(value),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's backward switch has no L2_NORM case"),
         cite: "ggml.c:7111, default case of the backward switch",
-        mends: &[
-            Mend {
-                text: "{0} / repeat(relu(sqrt(sum_rows(sqr({0}))) - {eps}) + {eps}, {0})",
-                replaces: None,
-                without: &[],
-                note: "The value is the same; a row of zeros has no gradient this way.",
-            },
-        ],
+        mends: &[Mend {
+            text: "{0} / repeat(relu(sqrt(sum_rows(sqr({0}))) - {eps}) + {eps}, {0})",
+            replaces: None,
+            without: &[],
+            note: "The value is the same; a row of zeros has no gradient this way.",
+        }],
     }],
     check: Check {
         samples: &[

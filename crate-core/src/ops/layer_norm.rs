@@ -1,9 +1,12 @@
-//! `layer_norm` over the last axis, with a weight and a bias for each place of the row where they are given: b · norm(a) + c.
-//! d = the way back through `norm` of g · b for the rows, g · norm(a) for the weight, g for the bias. In ggml it is NORM, MUL and ADD.
+//! `layer_norm` over the last axis, with a weight and a bias for each place of the row where they are given: b ·
+//! norm(a) + c.
+//! d = the way back through `norm` of g · b for the rows, g · norm(a) for the weight, g for the bias. In ggml it is
+//! NORM, MUL and ADD.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward,
 };
 use super::normal::{self, Mean};
 use crate::graph::{Params, Value};

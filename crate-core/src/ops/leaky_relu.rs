@@ -1,7 +1,9 @@
-//! `leaky_relu`, elementwise: x above 0, else slope x. d = g, or slope g, at 0 too. ggml computes it and has no backward for it.
+//! `leaky_relu`, elementwise: x above 0, else slope x. d = g, or slope g, at 0 too. ggml computes it and has no
+//! backward for it.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Differs, Flow, How, Mend, OpDef, ParamKind, ParamSpec, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, Mend, OpDef, ParamKind, ParamSpec,
+    Place, Read, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::math::Real;
@@ -32,14 +34,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's backward switch has no LEAKY_RELU case"),
         cite: "ggml.c:7111, default case of the backward switch",
-        mends: &[
-            Mend {
-                text: "relu({0}) - {slope} * relu(-{0})",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "relu({0}) - {slope} * relu(-{0})",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
         samples: &[

@@ -1,7 +1,8 @@
 //! `log1p`, elementwise: ln(1 + x), accurate near 0. d = g / (1 + x). Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -28,19 +29,15 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml has no such op"),
         cite: "ggml.h, enum ggml_op",
-        mends: &[
-            Mend {
-                text: "log({0} + 1)",
-                replaces: None,
-                without: &[],
-                note: "LOG has a backward; close to 0 the value is less exact.",
-            },
-        ],
+        mends: &[Mend {
+            text: "log({0} + 1)",
+            replaces: None,
+            without: &[],
+            note: "LOG has a backward; close to 0 the value is less exact.",
+        }],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-0.5, hi=2)\ny = log1p(x)",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-0.5, hi=2)\ny = log1p(x)"],
         kink: None,
     },
     place: Place::here(),

@@ -2,7 +2,8 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    Place, Read, ShapeCx, Site, Storage, axis_param, forward, one,
 };
 use super::reduce;
 use crate::math::Real;

@@ -1,9 +1,12 @@
-//! `logsumexp` over axes: ln Σ e^a, without overflow. d = g softmax(a): e^(a - y) would lose the digits that y has rounded away.
+//! `logsumexp` over axes: ln Σ e^a, without overflow. d = g softmax(a): e^(a - y) would lose the digits that y has
+//! rounded away.
 //! Nothing flows where all of a line is minus infinity. Not a ggml op.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef, ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef,
+    ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes,
+    shape_value,
 };
 use super::reduce;
 use super::terms;
@@ -80,12 +83,7 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
 }
 
 /// The softmax over these axes; several of them are brought to the right and made one.
-fn share(
-    emit: &mut Emit<'_>,
-    x: NodeId,
-    shape: Shape,
-    axes: &[usize],
-) -> Result<NodeId, Reason> {
+fn share(emit: &mut Emit<'_>, x: NodeId, shape: Shape, axes: &[usize]) -> Result<NodeId, Reason> {
     if let [axis] = axes {
         return emit.with(OpKind::Softmax, &[x], vec![Value::Int(*axis as i64)]);
     }

@@ -1,8 +1,10 @@
-//! `maximum`, elementwise with broadcast: g goes to the larger operand, half of it to each where they tie. Not a ggml op.
+//! `maximum`, elementwise with broadcast: g goes to the larger operand, half of it to each where they tie. Not a
+//! ggml op.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read, Site, Storage, elementwise, folded, forward,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Site, Storage, elementwise, folded, forward,
 };
 use super::terms;
 use crate::math::Real;
@@ -31,14 +33,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml has no such op"),
         cite: "ggml.h, enum ggml_op",
-        mends: &[
-            Mend {
-                text: "{0} + relu(-({0} + -{1}))",
-                replaces: None,
-                without: &[],
-                note: "RELU has a backward; the value is the same, and a tie goes to the first operand.",
-            },
-        ],
+        mends: &[Mend {
+            text: "{0} + relu(-({0} + -{1}))",
+            replaces: None,
+            without: &[],
+            note: "RELU has a backward; the value is the same, and a tie goes to the first operand.",
+        }],
     }],
     check: Check {
         samples: &[

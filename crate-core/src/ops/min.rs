@@ -2,7 +2,9 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef, ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef,
+    ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes,
+    shape_value,
 };
 use super::reduce;
 use crate::graph::Value;

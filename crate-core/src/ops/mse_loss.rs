@@ -1,8 +1,9 @@
-//! `mse_loss(a, b)`: the mean of (a - b)². d = 2 (a - b) g / n, and its opposite. Both have one shape: a column against a row would be
-//! a mistake. Not a ggml op; its optimizer builds the same from SUB, SQR, SUM and SCALE.
+//! `mse_loss(a, b)`: the mean of (a - b)². d = 2 (a - b) g / n, and its opposite. Both have one shape: a column
+//! against a row would be a mistake. Not a ggml op; its optimizer builds the same from SUB, SQR, SUM and SCALE.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read, ShapeCx, Site, Storage, folded, forward,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    ShapeCx, Site, Storage, folded, forward,
 };
 use crate::kernels;
 use crate::math::Real;
@@ -32,14 +33,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml has no such op"),
         cite: "ggml.h, enum ggml_op",
-        mends: &[
-            Mend {
-                text: "mean_rows(reshape(sqr({0} - {1}), shape=[-1]))",
-                replaces: None,
-                without: &[],
-                note: "SUB, SQR and MEAN have a backward; the value is the same.",
-            },
-        ],
+        mends: &[Mend {
+            text: "mean_rows(reshape(sqr({0} - {1}), shape=[-1]))",
+            replaces: None,
+            without: &[],
+            note: "SUB, SQR and MEAN have a backward; the value is the same.",
+        }],
     }],
     check: Check {
         samples: &[
@@ -53,7 +52,11 @@ pub(super) const DEF: OpDef = OpDef {
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let (a, b) = (cx.ty(0), cx.ty(1));
     if !a.shape.same_extents(&b.shape) {
-        return Err(Reason::ShapesDisagree { wants: "operands of one shape", a: a.shape, b: b.shape });
+        return Err(Reason::ShapesDisagree {
+            wants: "operands of one shape",
+            a: a.shape,
+            b: b.shape,
+        });
     }
     Ok(TensorType::f32(Shape::SCALAR))
 }

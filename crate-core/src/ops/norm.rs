@@ -1,8 +1,9 @@
-//! `norm` over the last axis: (a - mean) r, r = 1 / √(variance + eps). d = r (g - mean g - y mean(y g)). ggml computes it and has no
-//! backward for it.
+//! `norm` over the last axis: (a - mean) r, r = 1 / √(variance + eps). d = r (g - mean g - y mean(y g)). ggml
+//! computes it and has no backward for it.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Differs, Flow, How, Mend, OpDef, ParamKind, ParamSpec, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, Mend, OpDef, ParamKind, ParamSpec,
+    Place, Read, Storage, forward, one, same_as_first,
 };
 use super::normal::{self, Mean};
 use crate::math::Real;
@@ -22,7 +23,10 @@ pub(super) const DEF: OpDef = OpDef {
     shape: same_as_first,
     stretches: false,
     storage: Storage::OwnOrFirst,
-    flow: &[Flow::carries("r · (g − mean g − y · mean(y · g)), r = 1 / √(variance + eps)", &[Read::Src(0), Read::Out])],
+    flow: &[Flow::carries(
+        "r · (g − mean g − y · mean(y · g)), r = 1 / √(variance + eps)",
+        &[Read::Src(0), Read::Out],
+    )],
     forward: forward!(value),
     backward: Backward::Rule(|emit, site| {
         let eps = site.params.num(EPS).unwrap_or(1e-5);
@@ -32,14 +36,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's backward switch has no NORM case"),
         cite: "ggml.c:7111, default case of the backward switch",
-        mends: &[
-            Mend {
-                text: "rms_norm({0} - repeat(mean_rows({0} + 0), {0}), eps={eps})",
-                replaces: None,
-                without: &[],
-                note: "RMS_NORM has a backward; the value is the same. The sum with 0 has a gradient of its own, which MEAN needs.",
-            },
-        ],
+        mends: &[Mend {
+            text: "rms_norm({0} - repeat(mean_rows({0} + 0), {0}), eps={eps})",
+            replaces: None,
+            without: &[],
+            note: "RMS_NORM has a backward; the value is the same. The sum with 0 has a gradient of its own, which MEAN needs.",
+        }],
     }],
     check: Check {
         samples: &[

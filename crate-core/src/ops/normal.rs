@@ -1,6 +1,6 @@
 //! What normalisations share: rows brought to size 1, with or without their mean taken off, and the way back.
 //! `y = r (a - mean)`, `r = 1 / √(mean of squares + eps)`; d = r (g - mean g - y mean(y g)), without the second term
-//! where no mean is taken off. Mirrors ggml.c, RMS_NORM and NORM.
+//! where no mean is taken off. Mirrors ggml.c, `RMS_NORM` and NORM.
 
 use super::OpKind;
 use super::def::Emit;
@@ -14,7 +14,7 @@ use crate::refusal::Reason;
 pub(super) enum Mean {
     /// As in NORM.
     Off,
-    /// As in RMS_NORM.
+    /// As in `RMS_NORM`.
     Left,
 }
 

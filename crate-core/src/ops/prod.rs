@@ -1,9 +1,10 @@
-//! `prod` over axes. d = g times the product of all the others, which is right with any number of zeros: nothing is divided
-//! by the element. Not a ggml op.
+//! `prod` over axes. d = g times the product of all the others, which is right with any number of zeros: nothing is
+//! divided by the element. Not a ggml op.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef, ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef,
+    ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes,
 };
 use super::reduce;
 use super::terms;

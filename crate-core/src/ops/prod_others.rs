@@ -1,9 +1,11 @@
-//! `prod_others` over axes: each element becomes the product of all the others on its line, from the products before and after it.
+//! `prod_others` over axes: each element becomes the product of all the others on its line, from the products
+//! before and after it.
 //! It is the slope of `prod`. Not a ggml op.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, Place, Read, Site, Storage, axis_param, forward, one, resolve_axes, same_as_first,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    Place, Read, Site, Storage, axis_param, forward, one, resolve_axes, same_as_first,
 };
 use super::reduce;
 use super::terms;
@@ -53,12 +55,16 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
 
 /// Each element's product of the others, in place.
 fn of_line<T: Real>(line: &mut [T]) {
-    let mut after = vec![T::ONE; line.len() + 1];
-    for (ix, x) in line.iter().enumerate().rev() {
-        after[ix] = after[ix + 1] * *x;
-    }
+    let mut product = T::ONE;
+    let mut step = |x: &T| {
+        let held = product;
+        product = held * *x;
+        held
+    };
+    let mut after: Vec<T> = line.iter().rev().map(&mut step).collect();
+    after.reverse();
     let mut before = T::ONE;
-    for (x, after) in line.iter_mut().zip(after.iter().skip(1)) {
+    for (x, after) in line.iter_mut().zip(&after) {
         let own = *x;
         *x = before * *after;
         before = before * own;

@@ -1,8 +1,10 @@
-//! `prod_others_back(a, b)` over axes: the gradient of `prod_others` at `a` for the cotangent `b`, Σ over i ≠ k of b_i times the
-//! product of all but i and k. One walk from each side: products that carry their slope along b. Not a ggml op.
+//! `prod_others_back(a, b)` over axes: the gradient of `prod_others` at `a` for the cotangent `b`, Σ over i ≠ k of
+//! `b_i` times the product of all but i and k. One walk from each side: products that carry their slope along b.
+//! Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, Place, Read, ShapeCx, Storage, axis_param, forward, resolve_axes,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, Place, Read, ShapeCx, Storage,
+    axis_param, forward, resolve_axes,
 };
 use super::reduce;
 use crate::math::Real;
@@ -76,12 +78,16 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
         lines.gather(*start, b.data, &mut gs);
         let factors: Vec<Moving<T>> =
             xs.iter().zip(&gs).map(|(x, g)| Moving { value: *x, slope: *g }).collect();
-        let mut after = vec![one; factors.len() + 1];
-        for (ix, f) in factors.iter().enumerate().rev() {
-            after[ix] = after[ix + 1].times(*f);
-        }
+        let mut product = one;
+        let mut step = |f: &Moving<T>| {
+            let held = product;
+            product = held.times(*f);
+            held
+        };
+        let mut after: Vec<Moving<T>> = factors.iter().rev().map(&mut step).collect();
+        after.reverse();
         let mut before = one;
-        for ((x, f), after) in xs.iter_mut().zip(&factors).zip(after.iter().skip(1)) {
+        for ((x, f), after) in xs.iter_mut().zip(&factors).zip(&after) {
             *x = before.times(*after).slope;
             before = before.times(*f);
         }

@@ -2,7 +2,8 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -30,19 +31,15 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml has no such op"),
         cite: "ggml.h, enum ggml_op",
-        mends: &[
-            Mend {
-                text: "1 / {0}",
-                replaces: None,
-                without: &[],
-                note: "DIV has a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "1 / {0}",
+            replaces: None,
+            without: &[],
+            note: "DIV has a backward.",
+        }],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=0.5, hi=2)\ny = reciprocal(x)",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=0.5, hi=2)\ny = reciprocal(x)"],
         kink: None,
     },
     place: Place::here(),

@@ -1,10 +1,11 @@
 //! `reglu`: relu of the gate, times the other operand. ggml computes it and has no backward for it (B26).
 
 use super::OpKind;
-use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read, Site, Storage, forward,
-};
 use super::activation;
+use super::def::{
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Site, Storage, forward,
+};
 use super::gated;
 use super::terms;
 use crate::math::Real;
@@ -33,14 +34,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("the GLU case of ggml's backward switch knows SWIGLU alone"),
         cite: "ggml.c:7102, default of the GLU case of the backward switch",
-        mends: &[
-            Mend {
-                text: "relu({0}) * {1}",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "relu({0}) * {1}",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
         samples: &[

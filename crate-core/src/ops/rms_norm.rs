@@ -1,7 +1,9 @@
-//! `rms_norm` over the last axis: a r, r = 1 / √(mean(a²) + eps). d = r (g - y mean(y g)). Mirrors ggml.c, RMS_NORM.
+//! `rms_norm` over the last axis: a r, r = 1 / √(mean(a²) + eps). d = r (g - y mean(y g)). Mirrors ggml.c,
+//! `RMS_NORM`.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, Read, Storage,
+    forward, one, same_as_first,
 };
 use super::normal::{self, Mean};
 use crate::math::Real;
@@ -20,7 +22,10 @@ pub(super) const DEF: OpDef = OpDef {
     shape: same_as_first,
     stretches: false,
     storage: Storage::OwnOrFirst,
-    flow: &[Flow::carries("r · (g − y · mean(y · g)), r = 1 / √(mean a² + eps)", &[Read::Src(0), Read::Out])],
+    flow: &[Flow::carries(
+        "r · (g − y · mean(y · g)), r = 1 / √(mean a² + eps)",
+        &[Read::Src(0), Read::Out],
+    )],
     forward: forward!(value),
     backward: Backward::Rule(|emit, site| {
         let eps = site.params.num(EPS).unwrap_or(1e-6);

@@ -1,4 +1,5 @@
-//! `round`, elementwise. Its derivative is 0 wherever there is one; ggml computes it and refuses to differentiate it (B26).
+//! `round`, elementwise. Its derivative is 0 wherever there is one; ggml computes it and refuses to differentiate
+//! it (B26).
 //! Halves go away from 0, as in ggml; NumPy and PyTorch round them to even.
 
 use super::def::{
@@ -29,9 +30,7 @@ pub(super) const DEF: OpDef = OpDef {
         mends: &[],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = round(x) * x",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = round(x) * x"],
         kink: None,
     },
     place: Place::here(),

@@ -1,8 +1,11 @@
-//! `sample_std` over axes: the standard deviation of a sample, which divides by n - 1 as PyTorch does; `std` divides by n.
-//! d = g (a - mean) / ((n - correction) y); 0 where all elements are equal, and the slope is a choice. Not a ggml op.
+//! `sample_std` over axes: the standard deviation of a sample, which divides by n - 1 as PyTorch does; `std`
+//! divides by n.
+//! d = g (a - mean) / ((n - correction) y); 0 where all elements are equal, and the slope is a choice. Not a ggml
+//! op.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, ShapeCx, Site, Storage, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    ShapeCx, Site, Storage, forward, one,
 };
 use super::reduce;
 use super::spread;

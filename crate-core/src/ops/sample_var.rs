@@ -2,7 +2,8 @@
 //! d = 2 g (a - mean) / (n - correction). Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, ShapeCx, Site, Storage, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    ShapeCx, Site, Storage, forward, one,
 };
 use super::reduce;
 use super::spread;

@@ -1,5 +1,5 @@
 //! What `softmax` and `softmax_sinks` share: scaled and masked logits, and the way back to both.
-//! `z = scale · a + slope_h · mask`, `y = e^z / Σ e^z`; d z = y (g - Σ y g). Mirrors ggml.c, SOFT_MAX.
+//! `z = scale · a + slope_h · mask`, `y = e^z / Σ e^z`; d z = y (g - Σ y g). Mirrors ggml.c, `SOFT_MAX`.
 //! A row in which everything is masked has no share to give: zeros, in value and in gradient (upstream: NaN, B29).
 
 use super::OpKind;
@@ -93,7 +93,7 @@ impl Logits {
         })
     }
 
-    /// What each head's mask is multiplied by (ggml-cpu, soft_max: the slopes of ALiBi).
+    /// What each head's mask is multiplied by (ggml-cpu, `soft_max`: the slopes of ALiBi).
     fn slopes(&self, of: Shape) -> Vec<f64> {
         let heads = of.padded()[1];
         if self.max_bias <= 0.0 {
@@ -115,7 +115,7 @@ impl Logits {
     }
 
     /// What reaches the operand, given the logits' gradient.
-    pub(super) fn to_operand(&self, emit: &mut Emit<'_>, grad: NodeId) -> Result<NodeId, Reason> {
+    pub(super) fn to_operand(self, emit: &mut Emit<'_>, grad: NodeId) -> Result<NodeId, Reason> {
         if (self.scale - 1.0).abs() <= 0.0 {
             return Ok(grad);
         }
@@ -124,7 +124,7 @@ impl Logits {
 
     /// What reaches the mask, given the logits' gradient.
     pub(super) fn to_mask(
-        &self,
+        self,
         emit: &mut Emit<'_>,
         site: &Site<'_>,
         grad: NodeId,

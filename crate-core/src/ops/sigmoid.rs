@@ -1,7 +1,8 @@
 //! `sigmoid`, elementwise: 1 / (1 + e^-x). d = g y (1 - y). ggml computes it and has no backward for it.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -29,14 +30,12 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no SIGMOID case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "exp(-softplus(-{0}))",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "exp(-softplus(-{0}))",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
         samples: &[

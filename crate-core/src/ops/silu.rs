@@ -1,4 +1,4 @@
-//! `silu`, elementwise: x σ(x). d = g σ (1 + x (1 - σ)). Mirrors ggml.c, unary SILU; ggml has a SILU_BACK for it.
+//! `silu`, elementwise: x σ(x). d = g σ (1 + x (1 - σ)). Mirrors ggml.c, unary SILU; ggml has a `SILU_BACK` for it.
 
 use super::OpKind;
 use super::activation;
@@ -40,9 +40,7 @@ pub(super) const DEF: OpDef = OpDef {
         mends: &[],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = silu(x)",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = silu(x)"],
         kink: None,
     },
     place: Place::here(),

@@ -1,9 +1,13 @@
-//! `softmax` over one axis: e^z / Σ e^z, z = scale · a + slope · mask. d z = y (g - Σ y g); the mask gets its part of it.
-//! Mirrors ggml.c, SOFT_MAX. Upstream has no gradient for the mask and none with max_bias, whose kernel refuses to run (B11).
+//! `softmax` over one axis: e^z / Σ e^z, z = scale · a + slope · mask. d z = y (g - Σ y g); the mask gets its part
+//! of it.
+//! Mirrors ggml.c, `SOFT_MAX`. Upstream has no gradient for the mask and none with `max_bias`, whose kernel refuses
+//! to run (B11).
 //! A row in which everything is minus infinity gives zeros, not NaN (B29).
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, Operand, ParamKind, Place, Read, ShapeCx, Site, Storage, When, Wrong, axis_param, folded, forward,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef,
+    Operand, ParamKind, Place, Read, ShapeCx, Site, Storage, When, Wrong, axis_param, folded,
+    forward,
 };
 use super::reduce;
 use super::shares::{self, Logits};
@@ -40,26 +44,33 @@ pub(super) const DEF: OpDef = OpDef {
     ],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[super::def::PACKED, super::def::PACKED_SOURCE, Differs {
-        rules: RuleSet::Upstream,
-        how: How::Wrong(Wrong {
-            rule: upstream,
-            what: "a row in which everything is masked is NaN there, in value and in gradient",
-            when: When::Run(masked),
-        }),
-        cite: "ggml.c:6977, SOFT_MAX case of the backward switch; ggml-cpu, soft_max_back asserts max_bias = 0",
-        mends: &[Mend {
-            text: "softmax({0} + {1}, axis={axis})",
-            replaces: None,
-            without: &["scale", "max_bias"],
-            note: "ADD has a backward; the value is the same.",
-        }, Mend {
-            text: "softmax({scale} * {0} + {1}, axis={axis})",
-            replaces: None,
-            without: &["max_bias"],
-            note: "ADD has a backward; the value is the same.",
-        }],
-    }],
+    differs: &[
+        super::def::PACKED,
+        super::def::PACKED_SOURCE,
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Wrong(Wrong {
+                rule: upstream,
+                what: "a row in which everything is masked is NaN there, in value and in gradient",
+                when: When::Run(masked),
+            }),
+            cite: "ggml.c:6977, SOFT_MAX case of the backward switch; ggml-cpu, soft_max_back asserts max_bias = 0",
+            mends: &[
+                Mend {
+                    text: "softmax({0} + {1}, axis={axis})",
+                    replaces: None,
+                    without: &["scale", "max_bias"],
+                    note: "ADD has a backward; the value is the same.",
+                },
+                Mend {
+                    text: "softmax({scale} * {0} + {1}, axis={axis})",
+                    replaces: None,
+                    without: &["max_bias"],
+                    note: "ADD has a backward; the value is the same.",
+                },
+            ],
+        },
+    ],
     check: Check {
         samples: &[
             "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = softmax(x)",

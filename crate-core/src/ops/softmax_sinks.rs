@@ -1,10 +1,12 @@
-//! `softmax_sinks(a, sinks, mask)` over the last axis: one more logit a head, which takes its share and has no element of its own.
+//! `softmax_sinks(a, sinks, mask)` over the last axis: one more logit a head, which takes its share and has no
+//! element of its own.
 //! d z = y (g - Σ y g); d sink = -Σ over the head's rows of p · Σ y g, p = 1 - Σ y being the sink's share.
-//! Mirrors ggml.c, SOFT_MAX with sinks, where a sink that needs a gradient ends the process (B8).
+//! Mirrors ggml.c, `SOFT_MAX` with sinks, where a sink that needs a gradient ends the process (B8).
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contribution, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
+    Arity, Backward, Check, Contribution, Contributions, Cx, Default, Differs, Emit, Flow, How,
+    OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
 };
 use super::shares::{self, Logits};
 use crate::graph::Params;

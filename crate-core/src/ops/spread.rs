@@ -1,6 +1,8 @@
 //! What `var` and `std` share: attributes, the value of a line, and the deviations that both slopes are made of.
 
-use super::def::{Cx, Default, Emit, KEEPDIMS, ParamKind, ParamSpec, Site, axis_param, resolve_axes};
+use super::def::{
+    Cx, Default, Emit, KEEPDIMS, ParamKind, ParamSpec, Site, axis_param, resolve_axes,
+};
 use super::reduce;
 use crate::graph::NodeId;
 use crate::kernels;

@@ -1,9 +1,12 @@
-//! `std` over axes: the standard deviation, which divides by n as NumPy does; `correction` (NumPy: `ddof`) is taken off n.
+//! `std` over axes: the standard deviation, which divides by n as NumPy does; `correction` (NumPy: `ddof`) is taken
+//! off n.
 //! PyTorch divides by n - 1 when nothing is said: `torch.std` is `sample_std`.
-//! d = g (a - mean) / ((n - correction) y); 0 where all elements are equal, and the slope is a choice. Not a ggml op.
+//! d = g (a - mean) / ((n - correction) y); 0 where all elements are equal, and the slope is a choice. Not a ggml
+//! op.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, ShapeCx, Site, Storage, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    ShapeCx, Site, Storage, forward, one,
 };
 use super::reduce;
 use super::spread;

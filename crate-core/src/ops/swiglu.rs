@@ -1,11 +1,12 @@
-//! `swiglu`: silu(gate) · up. Mirrors ggml.c, GLU with SWIGLU: the only unit that upstream differentiates, and only with two
-//! operands (B26).
+//! `swiglu`: silu(gate) · up. Mirrors ggml.c, GLU with SWIGLU: the only unit that upstream differentiates, and only
+//! with two operands (B26).
 
 use super::OpKind;
-use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site, Storage, forward,
-};
 use super::activation;
+use super::def::{
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site,
+    Storage, forward,
+};
 use super::gated;
 use crate::math::Real;
 use crate::refusal::Reason;

@@ -1,9 +1,11 @@
-//! `swiglu_oai`: x' σ(αx') (u' + 1), x' = min(x, limit), u' = clip(u, -limit, limit). ggml computes it and has no backward for it (B26).
+//! `swiglu_oai`: x' σ(αx') (u' + 1), x' = min(x, limit), u' = clip(u, -limit, limit). ggml computes it and has no
+//! backward for it (B26).
 //! Beyond a limit nothing flows; on it, all of it.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, Read, Site, Storage, forward,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, Read, Site, Storage, forward,
 };
 use super::gated;
 use super::terms;
@@ -32,7 +34,10 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[
-        Flow::carries("g · (b′ + 1) · s · (1 + alpha · a′ · (1 − s)) where a ≤ limit, s = σ(alpha · a′)", &[Read::Src(0), Read::Src(1)]),
+        Flow::carries(
+            "g · (b′ + 1) · s · (1 + alpha · a′ · (1 − s)) where a ≤ limit, s = σ(alpha · a′)",
+            &[Read::Src(0), Read::Src(1)],
+        ),
         Flow::carries("g · a′ · σ(alpha · a′) where |b| ≤ limit", &[Read::Src(0), Read::Src(1)]),
     ],
     forward: forward!(value),

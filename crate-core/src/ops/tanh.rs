@@ -2,7 +2,8 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    one, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -30,19 +31,15 @@ pub(super) const DEF: OpDef = OpDef {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's unary backward switch has no TANH case"),
         cite: "ggml.c:7080, default case of the unary backward switch",
-        mends: &[
-            Mend {
-                text: "1 - 2 * exp(-softplus(2 * {0}))",
-                replaces: None,
-                without: &[],
-                note: "The value is the same, made of ops that have a backward.",
-            },
-        ],
+        mends: &[Mend {
+            text: "1 - 2 * exp(-softplus(2 * {0}))",
+            replaces: None,
+            without: &[],
+            note: "The value is the same, made of ops that have a backward.",
+        }],
     }],
     check: Check {
-        samples: &[
-            "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = tanh(x)",
-        ],
+        samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = tanh(x)"],
         kink: None,
     },
     place: Place::here(),

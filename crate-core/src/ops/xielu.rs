@@ -1,10 +1,11 @@
-//! `xielu`, elementwise: p x² + βx above 0, else (expm1(min(x, ε)) - x) n + βx, with p = softplus(α_p) and
-//! n = β + softplus(α_n). ggml computes it and has no backward for it.
+//! `xielu`, elementwise: p x² + βx above 0, else (expm1(min(x, ε)) - x) n + βx, with p = softplus(`α_p`) and
+//! n = β + softplus(`α_n`). ggml computes it and has no backward for it.
 //! d = g (2px + β) above 0, else g (n (e^x - 1) + β), where the exponential stands still above ε.
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
+    ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::graph::Params;
@@ -47,7 +48,10 @@ pub(super) const DEF: OpDef = OpDef {
     shape: same_as_first,
     stretches: false,
     storage: Storage::OwnOrFirst,
-    flow: &[Flow::carries("g · (2 · p · a + beta) where a > 0, else g · (n · (e^a − 1) + beta)", &[Read::Src(0)])],
+    flow: &[Flow::carries(
+        "g · (2 · p · a + beta) where a > 0, else g · (n · (e^a − 1) + beta)",
+        &[Read::Src(0)],
+    )],
     forward: forward!(value),
     backward: Backward::Rule(rule),
     differs: &[Differs {
