@@ -239,3 +239,19 @@ fn settings_out_of_range_are_an_error_that_says_so() {
     assert_eq!(failure.trouble, Trouble::Setting("lr must be a number above 0"));
     assert!(run.leaves().all(|(_, p)| p.now == [1.0]));
 }
+
+/// The mixture-of-experts examples train as they stand, with one and with eight experts in use.
+#[test]
+fn the_blocks_of_experts_train() {
+    for file in ["moe-1", "moe-8"] {
+        let path = format!("{}/../www/examples/{file}.fold", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).expect("an example");
+        let text: Vec<&str> = text.lines().filter(|l| !l.starts_with("train")).collect();
+        let analysis = built(&format!("{}\ntrain sgd lr=0.01 steps=50\n", text.join("\n")));
+        let (report, _) = run(&analysis);
+        assert_eq!((report.state.as_str(), report.done), ("done", 50), "{file}: {}", report.reason);
+        let (first, last) = (report.losses[0], report.losses[50]);
+        println!("{file}: {first} to {last}");
+        assert!(last < first, "{file}: {first} to {last}");
+    }
+}

@@ -236,13 +236,15 @@ impl<'a> Finite<'a> {
             h /= 4.0;
         }
         let floor = 1e-10 * (1.0 + here.abs());
-        // At an extremum the two slopes are of opposite sign as well, but their gap shrinks with the step.
-        let torn = (left - right).abs() > 1e-2 * left.abs().max(right.abs()) + floor && {
-            let (above, up) = self.probe(ix, along, h / 4.0);
-            let (below, down) = self.probe(ix, along, -h / 4.0);
-            let nearer = (above - here) / up - (here - below) / -down;
-            nearer.abs() > 0.7 * (left - right).abs()
-        };
+        let gap = (left - right).abs();
+        let mut torn = gap > 1e-2 * left.abs().max(right.abs()) + floor;
+        if torn {
+            // A kink tears the slopes by as much at any step; curvature, beside a small slope, in proportion to it.
+            let (above, up) = self.probe(ix, along, 8.0 * h);
+            let (below, down) = self.probe(ix, along, -8.0 * h);
+            let wider = ((here - below) / -down - (above - here) / up).abs();
+            torn = !(6.0 * gap..=10.0 * gap).contains(&wider);
+        }
         let error_of = |fd: f64| {
             let gap = (autodiff - fd).abs();
             if gap <= floor { 0.0 } else { gap / autodiff.abs().max(fd.abs()) }
