@@ -119,8 +119,9 @@ fn every_mutant_is_caught_and_nine_in_ten_are_named() {
                     row.refused += 1;
                 } else {
                     let fd = Finite::new(&mutant, loss).any(|e| e.verdict == Verdict::Differs);
-                    let by_adjoint =
-                        adjoint(&mutant, loss).iter().any(|a| !(a.error <= ADJOINT_TOLERANCE));
+                    let by_adjoint = adjoint(&mutant, loss)
+                        .iter()
+                        .any(|a| a.error.is_nan() || a.error > ADJOINT_TOLERANCE);
                     row.fd += usize::from(fd);
                     row.adjoint += usize::from(by_adjoint);
                     if !(fd && by_adjoint) {

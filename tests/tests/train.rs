@@ -1,5 +1,7 @@
 //! Training that cannot take its host down: runs of documents, their status, and what they leave alone.
 
+#![expect(clippy::expect_used, reason = "a check that cannot be made has failed")]
+
 use foldback::autodiff::{Flaw, Mutation, Request, build_backward};
 use foldback::construct::Budget;
 use foldback::forward::Values;
