@@ -19,6 +19,7 @@ pub mod mutants;
 pub mod reference;
 pub mod render;
 pub mod rng;
+pub mod rows;
 pub mod sources;
 
 use foldback::construct::Budget;

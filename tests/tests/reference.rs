@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldback::ops::OpKind;
 use foldback::ops::def::{Backward, ParamKind};
 use foldback::rules::RuleSet;
+use foldback_tests::golden::{compare, home};
 use foldback_tests::grad::{Of, evaluated, gap_of, gradients, largest};
 use foldback_tests::reference::{Case, groups};
 use foldback_tests::{analyse, outcome, shape_of};
@@ -107,6 +108,17 @@ fn every_file_says_how_it_was_made() {
         assert!(group.made_by.command.contains("make.py"), "{}", group.name);
         assert!(group.made_by.versions.contains("jax "), "{}", group.name);
     }
+}
+
+#[test]
+fn every_row_has_its_samples_as_cases() {
+    let path = home().join("reference/cases/rows.fold");
+    let difference = compare(&path, &foldback_tests::rows::text());
+    assert!(
+        difference.is_none(),
+        "UPDATE_EXPECT=1 takes it over; then run tests/reference/make.py rows\n{}",
+        difference.unwrap_or_default()
+    );
 }
 
 /// Rows without a case of their own, and why.
