@@ -9,12 +9,30 @@ use foldback::rules::RuleSet;
 
 use crate::rng::Rng;
 
-const SHAPES: &[&str] =
-    &["[]", "[1]", "[2]", "[3]", "[4]", "[2, 3]", "[2, 1]", "[1, 3]", "[3, 2]", "[2, 2]", "[2, 1, 3]", "[2, 3, 2]", "[1, 2, 1, 3]"];
+const SHAPES: &[&str] = &[
+    "[]",
+    "[1]",
+    "[2]",
+    "[3]",
+    "[4]",
+    "[2, 3]",
+    "[2, 1]",
+    "[1, 3]",
+    "[3, 2]",
+    "[2, 2]",
+    "[2, 1, 3]",
+    "[2, 3, 2]",
+    "[1, 2, 1, 3]",
+];
 
 /// Small enough that thousands of documents are analysed in a minute.
-pub const SMALL: Budget =
-    Budget { nodes: 2_000, tensor_elements: 1 << 12, elements: 1 << 16, events: 20_000, steps: 1_000 };
+pub const SMALL: Budget = Budget {
+    nodes: 2_000,
+    tensor_elements: 1 << 12,
+    elements: 1 << 16,
+    events: 20_000,
+    steps: 1_000,
+};
 
 /// A program under these rules that can be evaluated, with a loss: leaves, then lines that each apply a row to
 /// what is there already. Lines that the engine does not take are dropped as they are met.
@@ -25,7 +43,10 @@ pub fn program(rng: &mut Rng, rules: RuleSet, n_lines: usize) -> String {
         let word = if ix == 0 || rng.chance(70) { "param" } else { "const" };
         let lo = if rng.chance(50) { "0.5" } else { "-2" };
         let shape = rng.pick(SHAPES);
-        text.push_str(&format!("{word} p{ix} {shape} = rand(seed={}, lo={lo}, hi=2)\n", rng.below(1000)));
+        text.push_str(&format!(
+            "{word} p{ix} {shape} = rand(seed={}, lo={lo}, hi=2)\n",
+            rng.below(1000)
+        ));
         names.push(format!("p{ix}"));
     }
     let mut tries = 0;
@@ -99,7 +120,9 @@ fn attribute(rng: &mut Rng, kind: ParamKind) -> String {
         ParamKind::Int | ParamKind::Axis => &["0", "1", "-1", "-2", "2"],
         ParamKind::Bool => &["true", "false"],
         ParamKind::Axes => &["0", "1", "-1", "[0, 1]", "[0, 2]", "[-1, -2]"],
-        ParamKind::Ints => &["[2, 3]", "[3, 2]", "[6]", "[-1]", "[1, 2]", "[2]", "[2, 2]", "[]", "[4, 6]"],
+        ParamKind::Ints => {
+            &["[2, 3]", "[3, 2]", "[6]", "[-1]", "[1, 2]", "[2]", "[2, 2]", "[]", "[4, 6]"]
+        }
         ParamKind::Node => &["p0"],
         // Texts, and whatever a later row may ask for.
         _ => &["0", "\"ij,jk->ik\"", "\"ij->j\"", "\"sum\"", "\"none\"", "\"\""],
@@ -115,20 +138,81 @@ fn index(rng: &mut Rng) -> String {
 }
 
 const WORDS: &[&str] = &[
-    "rules", "param", "const", "accumulator", "fn", "return", "backward", "check", "train", "layout", "inf", "nan",
-    "true", "false", "with", "fd", "adjoint", "formula", "sgd", "adamw", "ggml", "upstream", "numpy", "f32", "f16", "i32",
-    "bool", "ne", "x", "y", "w", "loss", "x.1", "into", "axis", "lr", "steps", "rand", "randn", "arange", "linspace",
-    "eye", "zeros", "ones", "full", "load", "torch.relu", "np.sum", "None", "T",
+    "rules",
+    "param",
+    "const",
+    "accumulator",
+    "fn",
+    "return",
+    "backward",
+    "check",
+    "train",
+    "layout",
+    "inf",
+    "nan",
+    "true",
+    "false",
+    "with",
+    "fd",
+    "adjoint",
+    "formula",
+    "sgd",
+    "adamw",
+    "ggml",
+    "upstream",
+    "numpy",
+    "f32",
+    "f16",
+    "i32",
+    "bool",
+    "ne",
+    "x",
+    "y",
+    "w",
+    "loss",
+    "x.1",
+    "into",
+    "axis",
+    "lr",
+    "steps",
+    "rand",
+    "randn",
+    "arange",
+    "linspace",
+    "eye",
+    "zeros",
+    "ones",
+    "full",
+    "load",
+    "torch.relu",
+    "np.sum",
+    "None",
+    "T",
 ];
 
 const SIGNS: &[&str] = &[
-    "+", "-", "*", "/", "@", "^", "**", "<", "<=", "==", "!=", "=", "(", ")", "[", "]", "{", "}", ",", ".", ":", ";", "?",
-    "!", "...", "_", "#", "\"", "\n", "\n", "\n", " ", "\t", "\r\n", "\u{0}", "é", "𝛁", "\u{feff}", "'", "\\", "$",
+    "+", "-", "*", "/", "@", "^", "**", "<", "<=", "==", "!=", "=", "(", ")", "[", "]", "{", "}",
+    ",", ".", ":", ";", "?", "!", "...", "_", "#", "\"", "\n", "\n", "\n", " ", "\t", "\r\n",
+    "\u{0}", "é", "𝛁", "\u{feff}", "'", "\\", "$",
 ];
 
 const NUMBERS: &[&str] = &[
-    "0", "1", "-1", "2.5", ".5", "5.", "1e-5", "1e400", "-0", "99999999999999999999", "0x10", "1_000", "1e", "3.14.15",
-    "4294967296", "-9223372036854775808",
+    "0",
+    "1",
+    "-1",
+    "2.5",
+    ".5",
+    "5.",
+    "1e-5",
+    "1e400",
+    "-0",
+    "99999999999999999999",
+    "0x10",
+    "1_000",
+    "1e",
+    "3.14.15",
+    "4294967296",
+    "-9223372036854775808",
 ];
 
 const LINES: &[&str] = &[
@@ -165,11 +249,16 @@ const LINES: &[&str] = &[
 /// A text that is nearly, and sometimes really, one of the language.
 pub fn text(rng: &mut Rng) -> String {
     let mut out = String::new();
-    for _ in 0..1 + rng.below(14) {
+    for _ in 0..=rng.below(14) {
         match rng.below(10) {
             0..=5 => out.push_str(rng.pick(LINES)),
             6 => out.push_str(&format!("n{} = {}", rng.below(4), expression(rng))),
-            7 => out.push_str(&format!("param p{} {} = {}", rng.below(3), rng.pick(SHAPES), rng.pick(NUMBERS))),
+            7 => out.push_str(&format!(
+                "param p{} {} = {}",
+                rng.below(3),
+                rng.pick(SHAPES),
+                rng.pick(NUMBERS)
+            )),
             _ => {
                 for _ in 0..rng.below(12) {
                     out.push_str(token(rng));
@@ -241,7 +330,11 @@ fn expression(rng: &mut Rng) -> String {
                 let def = rng.pick(OpKind::ALL).def();
                 apply(rng, def, &[out, "w".to_owned()])
             }
-            _ => format!("{out} {} {}", rng.pick(&["+", "-", "*", "/", "@", "^", "<"]), rng.pick(&names)),
+            _ => format!(
+                "{out} {} {}",
+                rng.pick(&["+", "-", "*", "/", "@", "^", "<"]),
+                rng.pick(&names)
+            ),
         };
     }
     out

@@ -85,7 +85,8 @@ pub fn differences(analysis: &Analysis) -> Vec<Of> {
         values.give(of.id, of.values.clone());
     }
     values.eval(graph, 0..loss.index() + 1);
-    let stopped = graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(foldback::ops::STOP));
+    let stopped =
+        graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(foldback::ops::STOP));
     let mut moves = Vec::new();
     let mut from = 0;
     for end in stopped.map(|(id, _)| id.index()).chain([loss.index() + 1]) {
@@ -129,7 +130,11 @@ fn starts(analysis: &Analysis, loss: NodeId) -> Vec<(NodeId, Vec<f64>)> {
         None => vec![1.0],
     };
     let supplied = |node: &NodeId| {
-        analysis.trace.events.iter().any(|e| matches!(e, Event::Supplied { node: n, .. } if n == node))
+        analysis
+            .trace
+            .events
+            .iter()
+            .any(|e| matches!(e, Event::Supplied { node: n, .. } if n == node))
     };
     let given = analysis.lowered.accumulators.iter().filter(|(node, ..)| supplied(node));
     given.map(|(node, given, _)| (*node, numbers(given, *node))).chain([(loss, seed)]).collect()
@@ -185,7 +190,12 @@ pub fn check_grad(text: &str) -> Vec<Of> {
     for of in &ours {
         let grad = grads.get(of.id.index()).copied().flatten();
         if let Some(grad) = grad {
-            assert_eq!(analysis.trace.graph.node(grad).ty.shape, of.shape, "of {} in\n{text}", of.leaf);
+            assert_eq!(
+                analysis.trace.graph.node(grad).ty.shape,
+                of.shape,
+                "of {} in\n{text}",
+                of.leaf
+            );
         }
     }
     ours

@@ -15,10 +15,13 @@ pub fn broken(analysis: &Analysis) -> Vec<String> {
     let mut so_far = Frame::new(trace.n_forward);
     for (step, event) in trace.events.iter().enumerate() {
         // What the driver wrote down while it built must be what the fold says it was.
-        let grad = |node: foldback::graph::NodeId| so_far.grads.get(node.index()).copied().flatten();
+        let grad =
+            |node: foldback::graph::NodeId| so_far.grads.get(node.index()).copied().flatten();
         match *event {
             Event::Entered { node, grad: had } if grad(node) != Some(had) => {
-                out.push(format!("step {step}: entered with a gradient that the fold does not have"));
+                out.push(format!(
+                    "step {step}: entered with a gradient that the fold does not have"
+                ));
             }
             Event::Contributed { into, before, .. } if grad(into) != before => {
                 out.push(format!("step {step}: joined a gradient that the fold does not have"));
@@ -41,7 +44,11 @@ pub fn broken(analysis: &Analysis) -> Vec<String> {
         out.push("the last frame depends on how it is reached".to_owned());
     }
     if end.n_nodes != trace.graph.len() && trace.refusal().is_none() {
-        out.push(format!("the last frame has {} nodes, the graph {}", end.n_nodes, trace.graph.len()));
+        out.push(format!(
+            "the last frame has {} nodes, the graph {}",
+            end.n_nodes,
+            trace.graph.len()
+        ));
     }
     let finished = matches!(end.end, Some(End::Finished));
     if finished == trace.refusal().is_some() {

@@ -7,6 +7,7 @@
     clippy::panic,
     reason = "a check that cannot be made has failed"
 )]
+#![expect(clippy::format_push_string, reason = "the texts of tests are put together plainly")]
 
 pub mod cases;
 pub mod codes;

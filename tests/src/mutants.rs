@@ -17,7 +17,18 @@ pub struct Mutant {
 }
 
 /// Calls by which a rule makes a node.
-const CALLS: &[&str] = &["emit.op(", "emit.with(", "emit.mul(", "emit.sub(", "emit.add(", "emit.div(", "emit.neg(", "emit.scaled(", "emit.sum_kept(", "emit.mean_kept("];
+const CALLS: &[&str] = &[
+    "emit.op(",
+    "emit.with(",
+    "emit.mul(",
+    "emit.sub(",
+    "emit.add(",
+    "emit.div(",
+    "emit.neg(",
+    "emit.scaled(",
+    "emit.sum_kept(",
+    "emit.mean_kept(",
+];
 
 /// Words and what stands in their place.
 const WORDS: &[(&str, &str)] = &[
@@ -25,13 +36,22 @@ const WORDS: &[(&str, &str)] = &[
     ("OpKind::Add,", "OpKind::Sub,"),
     ("OpKind::GreaterEqual", "OpKind::Less"),
     ("OpKind::LessEqual", "OpKind::Greater"),
-    ("folded(", "(|src, value| Contribution { src, via: crate::trace::Accum::Add, value, fold: false })("),
+    (
+        "folded(",
+        "(|src, value| Contribution { src, via: crate::trace::Accum::Add, value, fold: false })(",
+    ),
     ("out.push(", "drop::<Contribution>("),
 ];
 
 /// The same for the driver, whose code is conditions rather than terms.
-const CONDITIONS: &[(&str, &str)] =
-    &[(" == ", " != "), (" != ", " == "), (" && ", " || "), (" || ", " && "), ("if !", "if "), ("true", "false")];
+const CONDITIONS: &[(&str, &str)] = &[
+    (" == ", " != "),
+    (" != ", " == "),
+    (" && ", " || "),
+    (" || ", " && "),
+    ("if !", "if "),
+    ("true", "false"),
+];
 
 /// All mutants of a file of rules, or of the driver.
 pub fn mutants(source: &Source) -> Vec<Mutant> {
@@ -51,11 +71,17 @@ pub fn mutants(source: &Source) -> Vec<Mutant> {
             }
             let open = at + call.len() - 1;
             let Some(close) = closing(&source.text, open) else { continue };
-            let end = if source.text.get(close..close + 2) == Some(")?") { close + 2 } else { close + 1 };
+            let end =
+                if source.text.get(close..close + 2) == Some(")?") { close + 2 } else { close + 1 };
             let inside = source.text.get(open + 1..close).unwrap_or("");
             for operand in operands(inside) {
-                let with = if end == close + 2 { operand.to_owned() } else { format!("Ok({operand})") };
-                let what = format!("`{}` instead of `{}`", short(operand), short(source.text.get(at..end).unwrap_or("")));
+                let with =
+                    if end == close + 2 { operand.to_owned() } else { format!("Ok({operand})") };
+                let what = format!(
+                    "`{}` instead of `{}`",
+                    short(operand),
+                    short(source.text.get(at..end).unwrap_or(""))
+                );
                 make(at, end, &with, what);
             }
         }
@@ -63,7 +89,12 @@ pub fn mutants(source: &Source) -> Vec<Mutant> {
     for (word, with) in if driver { CONDITIONS } else { WORDS } {
         for (at, _) in source.text.match_indices(word).filter(|(at, _)| body.contains(at)) {
             let line = source.text.get(at..).unwrap_or("").lines().next().unwrap_or("");
-            make(at, at + word.len(), with, format!("`{}` for `{}` in `{}`", short(with), word.trim(), short(line)));
+            make(
+                at,
+                at + word.len(),
+                with,
+                format!("`{}` for `{}` in `{}`", short(with), word.trim(), short(line)),
+            );
         }
     }
     out.sort_by_key(|m| m.line);
@@ -120,7 +151,11 @@ fn operands(inside: &str) -> Vec<&str> {
 fn short(text: &str) -> String {
     let flat: Vec<&str> = text.split_whitespace().collect();
     let flat = flat.join(" ");
-    if flat.chars().count() > 70 { format!("{}…", flat.chars().take(69).collect::<String>()) } else { flat }
+    if flat.chars().count() > 70 {
+        format!("{}…", flat.chars().take(69).collect::<String>())
+    } else {
+        flat
+    }
 }
 
 #[cfg(test)]

@@ -113,8 +113,13 @@ pub fn groups() -> Vec<Group> {
             let mut cases = Vec::new();
             for (case, sets, program) in programs {
                 for rules in sets {
-                    let answer = answers.next().unwrap_or_else(|| panic!("{name}: no answer for {case}"));
-                    assert_eq!((&answer.case, answer.rules.as_str()), (&case, rules.name()), "run make.py");
+                    let answer =
+                        answers.next().unwrap_or_else(|| panic!("{name}: no answer for {case}"));
+                    assert_eq!(
+                        (&answer.case, answer.rules.as_str()),
+                        (&case, rules.name()),
+                        "run make.py"
+                    );
                     let name = format!("{name}: {case} ({})", rules.name());
                     cases.push(Case { name, rules, program: program.clone(), answer });
                 }

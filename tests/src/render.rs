@@ -49,7 +49,10 @@ fn training(analysis: &Analysis, out: &mut String) {
     }
     out.push_str(&format!("losses {:?}\n", report.losses));
     for leaf in report.last.iter().flat_map(|step| &step.leaves) {
-        out.push_str(&format!("{} {:?} after {:?} with {:?}\n", leaf.name, leaf.after, leaf.before, leaf.grad));
+        out.push_str(&format!(
+            "{} {:?} after {:?} with {:?}\n",
+            leaf.name, leaf.after, leaf.before, leaf.grad
+        ));
         if !leaf.ulp.is_empty() {
             out.push_str(&format!("  closed form {:?}, ulp {:?}\n", leaf.closed, leaf.ulp));
         }
@@ -60,9 +63,9 @@ fn training(analysis: &Analysis, out: &mut String) {
 pub fn is_text(finding: &FindingRow, analysis: &Analysis) -> bool {
     let diagnostics = analysis.parsed.diagnostics.iter().chain(&analysis.lowered.diagnostics);
     finding.span.is_some_and(|(start, end)| {
-        diagnostics.clone().any(|d| {
-            (d.span.start, d.span.end) == (start, end) && d.code.name() == finding.code
-        })
+        diagnostics
+            .clone()
+            .any(|d| (d.span.start, d.span.end) == (start, end) && d.code.name() == finding.code)
     })
 }
 
@@ -98,7 +101,13 @@ fn finding(text: &str, f: &FindingRow) -> String {
     if let (Some((start, end)), Some(line)) = (f.span, f.line) {
         underline(text, (start as usize, end as usize), line, &mut out);
     }
-    for (word, what) in [("title", &f.title), ("what", &f.message), ("why", &f.why), ("next", &f.next), ("cite", &f.cite)] {
+    for (word, what) in [
+        ("title", &f.title),
+        ("what", &f.message),
+        ("why", &f.why),
+        ("next", &f.next),
+        ("cite", &f.cite),
+    ] {
         if !what.is_empty() {
             out.push_str(&format!("  {word}: {what}\n"));
         }
@@ -128,5 +137,9 @@ fn underline(text: &str, (start, end): (usize, usize), line: u32, out: &mut Stri
     let lead = text.get(begin..start).unwrap_or("").chars().count();
     let width = text.get(start..end.min(begin + source.len())).unwrap_or("").chars().count().max(1);
     let width = width.min(100);
-    out.push_str(&format!("{line:4} | {shown}\n     | {}{}\n", " ".repeat(lead.min(100)), "^".repeat(width)));
+    out.push_str(&format!(
+        "{line:4} | {shown}\n     | {}{}\n",
+        " ".repeat(lead.min(100)),
+        "^".repeat(width)
+    ));
 }

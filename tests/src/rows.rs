@@ -8,6 +8,9 @@ use foldback::rules::RuleSet;
 use crate::{analyse, outcome, shape_of, under};
 
 /// The text of `reference/cases/rows.fold`.
+///
+/// # Panics
+/// If two samples share a name.
 pub fn text() -> String {
     let mut out = String::from(
         "# The samples of the op table. Written by the test `every_row_has_its_samples_as_cases`, with UPDATE_EXPECT=1.\n",

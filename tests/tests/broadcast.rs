@@ -1,6 +1,8 @@
 //! Every way in which two operands can meet in `+ - * /`: shapes of ranks 0 to 4 with extents 1 to 4, tiling and
 //! two-sided, against differences in f64. A refused build is a failure, and so is a gradient of nothing.
 
+#![expect(clippy::format_push_string, reason = "the texts of tests are put together plainly")]
+
 use foldback::rules::RuleSet;
 use foldback_tests::grad::{Of, differences, gap, gap_of, gradients};
 use foldback_tests::rng::Rng;
@@ -34,7 +36,10 @@ fn lattice(step: usize) -> Vec<Dims> {
 fn smaller(large: &[u32], choices: fn(u32) -> Vec<u32>) -> Vec<Dims> {
     let mut all: Vec<Dims> = vec![Vec::new()];
     for d in large {
-        all = all.iter().flat_map(|s| choices(*d).into_iter().map(|e| [s.as_slice(), &[e]].concat())).collect();
+        all = all
+            .iter()
+            .flat_map(|s| choices(*d).into_iter().map(|e| [s.as_slice(), &[e]].concat()))
+            .collect();
     }
     let dropped: Vec<Dims> = all
         .iter()
@@ -59,9 +64,9 @@ fn one_or_all(d: u32) -> Vec<u32> {
 
 /// Pairs that meet by tiling: the first is the result's shape.
 fn tiling() -> Vec<(Dims, Dims)> {
-    let pairs = lattice(7).into_iter().flat_map(|a| {
-        smaller(&a, divisors).into_iter().map(move |b| (a.clone(), b))
-    });
+    let pairs = lattice(7)
+        .into_iter()
+        .flat_map(|a| smaller(&a, divisors).into_iter().map(move |b| (a.clone(), b)));
     pairs.collect()
 }
 

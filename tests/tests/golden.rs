@@ -1,8 +1,6 @@
 //! The documents of `suite/`, and what they give: `.trace` (events, steps, checks, training), `.findings` (of the graph)
 //! and `.diag` (of the text). `UPDATE_EXPECT=1 cargo test -p foldback-tests --test golden` writes them anew.
 
-#![expect(clippy::unwrap_used, reason = "a check that cannot be made has failed")]
-
 use std::collections::BTreeMap;
 
 use foldback::construct::Budget;
@@ -23,7 +21,12 @@ fn every_document_gives_what_stands_beside_it() {
         wrong.extend(compare(&path.with_extension("diag"), &diagnostics(text, &analysis)));
     }
     assert!(documents.len() >= 50, "only {} documents", documents.len());
-    assert!(wrong.is_empty(), "{} golden files differ; UPDATE_EXPECT=1 takes them over\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} golden files differ; UPDATE_EXPECT=1 takes them over\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -48,7 +51,11 @@ fn folders_keep_what_their_names_promise() {
                 let text_alone = analysis.report.findings.iter().all(|f| is_text(f, &analysis));
                 assert!(!text_alone, "{name} is refused for its text: {outcome}");
             }
-            "warned" => assert_eq!((outcome.as_str(), warned || name.contains("harmless")), ("built", true), "{name}"),
+            "warned" => assert_eq!(
+                (outcome.as_str(), warned || name.contains("harmless")),
+                ("built", true),
+                "{name}"
+            ),
             _ => {}
         }
     }
@@ -92,7 +99,7 @@ fn the_first_fix_of_every_finding_takes_it_away() {
             let mended = apply(&text, fix);
             let after = count(&analyse(&mended));
             let key = (finding.code.clone(), finding.name.clone());
-            let (was, is) = (before.get(&key).unwrap(), after.get(&key).copied().unwrap_or(0));
+            let (was, is) = (&before[&key], after.get(&key).copied().unwrap_or(0));
             assert!(is < *was, "{name}: {key:?} stands after {:?}\n{mended}", fix.title);
             n += 1;
         }
@@ -107,7 +114,11 @@ fn spans_are_inside_the_text_and_on_characters() {
         for f in &analysis.report.findings {
             let edits = f.fixes.iter().flat_map(|fix| fix.edits.iter().map(|(s, e, _)| (*s, *e)));
             for (start, end) in f.span.into_iter().chain(edits) {
-                assert!(text.get(start as usize..end as usize).is_some(), "{name}: {} has a bad span", f.code);
+                assert!(
+                    text.get(start as usize..end as usize).is_some(),
+                    "{name}: {} has a bad span",
+                    f.code
+                );
             }
         }
     }
@@ -117,10 +128,16 @@ fn spans_are_inside_the_text_and_on_characters() {
 const UNMET: &[(Code, &str)] = &[
     (Code::BadFile, "the suite reads no files; the command's own tests do"),
     (Code::NotContiguous, "every op takes views"),
-    (Code::GradientMissing, "every row answers for every source it carries; only a faulty row would not"),
+    (
+        Code::GradientMissing,
+        "every row answers for every source it carries; only a faulty row would not",
+    ),
     (Code::Layout, "no row is written yet that upstream refuses for a gradient's layout"),
     (Code::UpstreamValue, "no row of these goes on with a wrong number"),
-    (Code::TooManyNodes, "a document of 20,000 nodes is no golden; `limits_are_refusals_by_name` meets it"),
+    (
+        Code::TooManyNodes,
+        "a document of 20,000 nodes is no golden; `limits_are_refusals_by_name` meets it",
+    ),
     (Code::TooManySteps, "the same"),
 ];
 
@@ -133,10 +150,14 @@ fn every_code_is_met_by_a_document() {
         }
     }
     let excused = |code: &Code| UNMET.iter().any(|(unmet, _)| unmet == code);
-    let missing: Vec<&str> =
-        Code::ALL.iter().filter(|c| !met.contains_key(c.name()) && !excused(c)).map(|c| c.name()).collect();
+    let missing: Vec<&str> = Code::ALL
+        .iter()
+        .filter(|c| !met.contains_key(c.name()) && !excused(c))
+        .map(|c| c.name())
+        .collect();
     assert!(missing.is_empty(), "no document meets {missing:?}");
-    let stale: Vec<&str> = UNMET.iter().map(|(code, _)| code.name()).filter(|c| met.contains_key(*c)).collect();
+    let stale: Vec<&str> =
+        UNMET.iter().map(|(code, _)| code.name()).filter(|c| met.contains_key(*c)).collect();
     assert!(stale.is_empty(), "these are met and need no excuse: {stale:?}");
 }
 
@@ -145,19 +166,31 @@ fn limits_are_refusals_by_name() {
     let small = Budget { nodes: 12, tensor_elements: 100, elements: 150, events: 60, steps: 10 };
     let first = |text: &str, budget: &Budget| {
         let report = foldback::report::analyse(text, budget).report;
-        report.findings.iter().find(|f| f.weight == Weight::Error).map(|f| f.code.clone()).unwrap_or_default()
+        report
+            .findings
+            .iter()
+            .find(|f| f.weight == Weight::Error)
+            .map(|f| f.code.clone())
+            .unwrap_or_default()
     };
     let chain = |n: usize| {
-        let lines: String = (1..n).map(|i| format!("x{i} = x{} * 2\n", i - 1)).collect();
+        let lines: Vec<String> = (1..n).map(|i| format!("x{i} = x{} * 2\n", i - 1)).collect();
+        let lines = lines.concat();
         format!("param x0 = 1\n{lines}loss = sum(x{})\n", n - 1)
     };
     assert_eq!(first(&chain(3), &Budget::default()), "");
     assert_eq!(first(&chain(9), &small), "too-many-nodes");
     assert_eq!(first("param x [11, 10] = 1\nloss = sum(x)\n", &small), "too-many-elements");
-    assert_eq!(first("param x [40] = 1\na = x * x\nb = a * x\nc = b * x\nloss = sum(c)\n", &small), "too-many-elements");
+    assert_eq!(
+        first("param x [40] = 1\na = x * x\nb = a * x\nc = b * x\nloss = sum(c)\n", &small),
+        "too-many-elements"
+    );
     let events = Budget { events: 20, nodes: 1000, ..small };
     assert_eq!(first(&chain(6), &events), "too-many-steps");
-    assert_eq!(first("param x = 1\nloss = x * x\ntrain sgd lr=0.1 steps=11\n", &small), "too-many-steps");
+    assert_eq!(
+        first("param x = 1\nloss = x * x\ntrain sgd lr=0.1 steps=11\n", &small),
+        "too-many-steps"
+    );
 }
 
 #[test]
@@ -166,10 +199,17 @@ fn digests_stand_for_every_document() {
     let mut lines: Vec<String> = Vec::new();
     for (name, _, text) in suite() {
         let digest = analyse(&text).digest();
-        assert!(!lines.iter().any(|line| line.contains(&digest)), "{name} has another document's digest");
+        assert!(
+            !lines.iter().any(|line| line.contains(&digest)),
+            "{name} has another document's digest"
+        );
         lines.push(format!("  {name:?}: {digest:?}"));
     }
     let json = format!("{{\n{}\n}}\n", lines.join(",\n"));
     let difference = compare(&home().join("suite/digests.json"), &json);
-    assert!(difference.is_none(), "UPDATE_EXPECT=1 takes it over\n{}", difference.unwrap_or_default());
+    assert!(
+        difference.is_none(),
+        "UPDATE_EXPECT=1 takes it over\n{}",
+        difference.unwrap_or_default()
+    );
 }

@@ -51,13 +51,22 @@ fn use_all_of(document: &str) -> Analysis {
     assert!(!analysis.digest().is_empty());
     for finding in &analysis.report.findings {
         for fix in &finding.fixes {
-            let edits = fix.edits.iter().all(|(s, e, _)| document.get(*s as usize..*e as usize).is_some());
+            let edits =
+                fix.edits.iter().all(|(s, e, _)| document.get(*s as usize..*e as usize).is_some());
             assert!(edits, "{} has a bad edit", finding.code);
         }
         if let Some((start, end)) = finding.span {
-            assert!(document.get(start as usize..end as usize).is_some(), "{} has a bad span", finding.code);
+            assert!(
+                document.get(start as usize..end as usize).is_some(),
+                "{} has a bad span",
+                finding.code
+            );
         }
-        assert!(!finding.message.is_empty() && !finding.title.is_empty(), "{} says nothing", finding.code);
+        assert!(
+            !finding.message.is_empty() && !finding.title.is_empty(),
+            "{} says nothing",
+            finding.code
+        );
     }
     analysis
 }
@@ -97,7 +106,8 @@ fn extremes_are_refused_or_built_but_never_panic() {
     let wide = format!("param x = [{}]\nloss = sum(x)\n", vec!["1"; 30_000].join(","));
     let nested = format!("param x = 1\nloss = {}x{}\n", "exp(".repeat(10_000), ")".repeat(10_000));
     let methods = format!("param x = 1\nloss = x{}\n", ".exp()".repeat(10_000));
-    let names = (0..3_000).map(|i| format!("n{i} = n{}\n", i + 1)).collect::<String>();
+    let names =
+        (0..3_000).map(|i| format!("n{i} = n{}\n", i + 1)).collect::<Vec<String>>().concat();
     let lines = "\n".repeat(200_000);
     for document in [long, deep, minus, powers, lists, wide, nested, methods, names, lines] {
         let short: String = document.chars().take(60).collect();
@@ -135,7 +145,11 @@ fn gradients_of_random_programs_agree_with_differences() {
         let _shows = Shows(&document, seed);
         let analysis = analyse(&document, &SMALL);
         let warned = |code: &str| analysis.report.findings.iter().any(|f| f.code == code);
-        if outcome(&analysis) != "built" || warned("kink") || warned("upstream-value") || warned("not-finite") {
+        if outcome(&analysis) != "built"
+            || warned("kink")
+            || warned("upstream-value")
+            || warned("not-finite")
+        {
             continue;
         }
         n_built += 1;
@@ -183,12 +197,17 @@ fn gradients_are_linear_in_the_cotangent() {
         let Some(last) = program.trim_end().lines().next_back() else { continue };
         let name = last.split_whitespace().next().unwrap_or_default();
         let name = if matches!(name, "param" | "const") { "p0" } else { name };
-        let Some(shape) = foldback_tests::shape_of(&analyse(program, &SMALL), name) else { continue };
+        let Some(shape) = foldback_tests::shape_of(&analyse(program, &SMALL), name) else {
+            continue;
+        };
         let count = shape.n_elements() as usize;
         let grads = |values: &dyn Fn(usize) -> f64| {
             let list: Vec<String> = (0..count).map(|i| format!("{:?}", values(i))).collect();
             // A list of numbers fills a shape through a reshape: the cotangent has the node's own rank.
-            let text = format!("{program}flat = reshape({name}, shape=[{count}])\nbackward flat with [{}]\n", list.join(", "));
+            let text = format!(
+                "{program}flat = reshape({name}, shape=[{count}])\nbackward flat with [{}]\n",
+                list.join(", ")
+            );
             let analysis = analyse(&text, &SMALL);
             (outcome(&analysis) == "built").then(|| gradients::<f64>(&analysis))
         };
@@ -196,9 +215,13 @@ fn gradients_are_linear_in_the_cotangent() {
         let one = |i: usize| ((i * 7 + 3) % 11) as f64 / 8.0 - 0.5;
         let two = |i: usize| ((i * 5 + 1) % 13) as f64 / 4.0 - 1.0;
         let both = |i: usize| 2.0 * one(i) - 0.5 * two(i);
-        let (Some(first), Some(second), Some(both)) = (grads(&one), grads(&two), grads(&both)) else { continue };
+        let (Some(first), Some(second), Some(both)) = (grads(&one), grads(&two), grads(&both))
+        else {
+            continue;
+        };
         for ((a, b), c) in first.iter().zip(&second).zip(&both) {
-            let sum: Vec<f64> = a.values.iter().zip(&b.values).map(|(a, b)| 2.0 * a - 0.5 * b).collect();
+            let sum: Vec<f64> =
+                a.values.iter().zip(&b.values).map(|(a, b)| 2.0 * a - 0.5 * b).collect();
             if sum.iter().all(|x| x.is_finite()) {
                 let gap = gap_of(&sum, &c.values, 1e-2);
                 assert!(gap < 1e-9, "{gap:e} at {}: {sum:?} and {:?}", a.leaf, c.values);
@@ -215,7 +238,11 @@ fn request(analysis: &Analysis) -> Request {
     Request {
         loss: lowered.loss,
         cotangent: lowered.backward.as_ref().and_then(|line| line.with.clone()),
-        accumulators: lowered.accumulators.iter().map(|(node, given, _)| (*node, given.clone())).collect(),
+        accumulators: lowered
+            .accumulators
+            .iter()
+            .map(|(node, given, _)| (*node, given.clone()))
+            .collect(),
         rules: lowered.rules,
         budget: SMALL,
         ..Request::default()
@@ -249,7 +276,13 @@ fn the_contract_lists_the_refusal_of_the_build_first() {
 /// Every bit that a text leads to.
 fn bytes(document: &str) -> String {
     let analysis = analyse(document, &SMALL);
-    format!("{}\n{}\n{:?}\n{}", analysis.digest(), analysis.log().join("\n"), analysis.report, json::answer(&analysis).json)
+    format!(
+        "{}\n{}\n{:?}\n{}",
+        analysis.digest(),
+        analysis.log().join("\n"),
+        analysis.report,
+        json::answer(&analysis).json
+    )
 }
 
 #[test]

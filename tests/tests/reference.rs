@@ -42,14 +42,22 @@ fn differs(case: &Case, text: &str) -> Option<String> {
 }
 
 fn leaf_differs(case: &Case, wide: &Of, single: &Of) -> Option<String> {
-    let Some(want) = case.answer.grads.get(&wide.leaf) else { return Some(format!("no answer for {}", wide.leaf)) };
+    let Some(want) = case.answer.grads.get(&wide.leaf) else {
+        return Some(format!("no answer for {}", wide.leaf));
+    };
     if wide.shape.dims() != want.shape {
-        return Some(format!("d{} has shape {} and should have {:?}", wide.leaf, wide.shape, want.shape));
+        return Some(format!(
+            "d{} has shape {} and should have {:?}",
+            wide.leaf, wide.shape, want.shape
+        ));
     }
     let values = want.values();
     let gap = gap_of(&wide.values, &values, 1e-3);
     if gap > SAME {
-        return Some(format!("d{} is off by {gap:e}: {:?} instead of {values:?}", wide.leaf, wide.values));
+        return Some(format!(
+            "d{} is off by {gap:e}: {:?} instead of {values:?}",
+            wide.leaf, wide.values
+        ));
     }
     let gap = gap_of(&single.values, &wide.values, 0.1);
     (gap > SINGLE).then(|| format!("d{} in f32 is {gap:e} from f64", wide.leaf))
@@ -95,7 +103,8 @@ fn no_case_is_empty() {
     let nothing = ["x ^ 0", "power zero of zero", "x[2;1]", "clamp"];
     for case in groups().iter().flat_map(|g| &g.cases) {
         let none = case.answer.grads.values().all(|g| largest(&g.values()) < 1e-9);
-        let expected = nothing.iter().any(|word| case.name.contains(word)) || case.name.contains("[1,3]") && none;
+        let expected = nothing.iter().any(|word| case.name.contains(word))
+            || case.name.contains("[1,3]") && none;
         assert!(!none || expected, "{} has no gradient", case.name);
         assert!(!case.answer.grads.is_empty(), "{} has no trainable leaf", case.name);
     }

@@ -45,7 +45,9 @@ fn two_experts_have_the_gradient_of_the_closed_form() {
 
 #[test]
 fn one_sgd_step_is_the_analytic_update() {
-    for (w0, w1, lr) in [(0.3f32, 0.2f32, 0.1), (0.5, 0.125, 0.25), (0.9, 0.05, 0.01), (2.0, 3.0, 1.0)] {
+    for (w0, w1, lr) in
+        [(0.3f32, 0.2f32, 0.1), (0.5, 0.125, 0.25), (0.9, 0.05, 0.01), (2.0, 3.0, 1.0)]
+    {
         let text = router("ggml", &format!("[1, 2] = [[{w0}, {w1}]]"), "[[1, 0]]");
         let text = format!("{text}train sgd lr={lr} steps=1\n");
         let analysis = built(&text);
@@ -60,7 +62,11 @@ fn one_sgd_step_is_the_analytic_update() {
             let off = ulps_f32(*got, f64::from(want as f32));
             assert!(off <= 4, "{got} is {off} ulp from {want} with lr {lr}");
         }
-        let moved = leaf.before.iter().zip(&leaf.after).all(|(before, after)| (before - after).abs() > 1e-4);
+        let moved = leaf
+            .before
+            .iter()
+            .zip(&leaf.after)
+            .all(|(before, after)| (before - after).abs() > 1e-4);
         assert!(moved, "the step is too small to see");
     }
 }
@@ -119,24 +125,36 @@ fn each_token_is_a_router_of_its_own() {
 #[test]
 fn upstream_is_refused_at_the_divisor_in_the_known_words() {
     let analysis = analyse(&two("upstream"));
-    let Some(Finding::Refusal(refusal)) = analysis.trace.refusal() else { unreachable!("it was built") };
+    let Some(Finding::Refusal(refusal)) = analysis.trace.refusal() else {
+        unreachable!("it was built")
+    };
     assert_eq!((refusal.stage, refusal.src), (Stage::Reverse, Some(1)));
     assert!(matches!(refusal.reason, Reason::GradShape { .. }));
     let row = stop(&analysis);
-    assert_eq!((row.name.as_str(), row.word.as_str(), row.code.as_str()), ("y", "DIV", "gradient-shape"));
+    assert_eq!(
+        (row.name.as_str(), row.word.as_str(), row.code.as_str()),
+        ("y", "DIV", "gradient-shape")
+    );
     let known = "cannot be built through DIV (node \"y\"): its backward gave src[1] no gradient or one of another shape";
     assert!(row.message.starts_with(known), "{}", row.message);
     assert!(row.message.contains("[1,2]") && row.message.contains("[1,1]"), "{}", row.message);
     assert_eq!(row.clash, Some((vec![1, 2], vec![1, 1])));
     let text = two("upstream");
     let (start, end) = row.span.unwrap();
-    assert_eq!(text.get(start as usize..end as usize), Some("c"), "the operand is underlined, not the line");
+    assert_eq!(
+        text.get(start as usize..end as usize),
+        Some("c"),
+        "the operand is underlined, not the line"
+    );
 }
 
 #[test]
 fn the_same_for_eight_experts() {
     let w = "[1, 8] = [[0.24, 0.16, 0.12, 0.10, 0.07, 0.05, 0.04, 0.02]]";
-    check_refusal(&router("upstream", w, "[[1, 0, 0, 0, 0, 0, 0, 0]]"), "gradient-shape at y, source 1");
+    check_refusal(
+        &router("upstream", w, "[[1, 0, 0, 0, 0, 0, 0, 0]]"),
+        "gradient-shape at y, source 1",
+    );
 }
 
 #[test]
@@ -218,7 +236,10 @@ fn an_accumulator_is_where_the_gradient_starts() {
     let text = format!("{}accumulator w [1, 2] = [[10, 20]]\n", two("ggml"));
     assert!(gap_of(&dw(&text).values, &[10.8, 18.8], 0.0) < 1e-6);
     let text = format!("{}accumulator c [1, 1] = 2\n", two("ggml"));
-    assert!(gap_of(&dw(&text).values, &[2.8, 0.8], 0.0) < 1e-6, "it flows on from c to both experts");
+    assert!(
+        gap_of(&dw(&text).values, &[2.8, 0.8], 0.0) < 1e-6,
+        "it flows on from c to both experts"
+    );
 }
 
 #[test]
@@ -233,7 +254,7 @@ fn a_refusal_leaves_the_callers_graph_as_it_was() {
     assert_eq!(trace.n_forward, graph.len());
     let mut values = Values::<f32>::new();
     values.eval(graph, 0..graph.len());
-    let y = values.read_f64(graph, *lowered.names.get("y").unwrap());
+    let y = values.read_f64(graph, lowered.names["y"]);
     assert!(gap_of(&y, &[0.6, 0.4], 0.0) < 1e-6, "the forward still evaluates: {y:?}");
 }
 
@@ -242,8 +263,14 @@ fn what_was_built_before_the_refusal_can_be_inspected() {
     let analysis = analyse(&two("upstream"));
     assert!(analysis.trace.graph.len() > analysis.trace.n_forward);
     assert!(gap_of(&value(&analysis, "dw"), &[2.0, 0.0], 0.0) < 1e-6, "the first branch landed");
-    assert!(gap_of(&value(&analysis, "dc"), &[-1.2, 0.0], 0.0) < 1e-6, "the contribution that was refused");
-    assert!(analysis.checking().is_none() && analysis.training().is_none(), "nothing is trained on half a gradient");
+    assert!(
+        gap_of(&value(&analysis, "dc"), &[-1.2, 0.0], 0.0) < 1e-6,
+        "the contribution that was refused"
+    );
+    assert!(
+        analysis.checking().is_none() && analysis.training().is_none(),
+        "nothing is trained on half a gradient"
+    );
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Every row of the op table, by its own samples: gradients against differences, f32 against f64, and what the row
 //! says of itself against what its rule does. A new op is tested here the day it is entered.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a check that cannot be made has failed")]
+#![expect(clippy::format_push_string, reason = "the texts of tests are put together plainly")]
+#![expect(clippy::unwrap_used, reason = "a check that cannot be made has failed")]
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,10 @@ fn sample(rules: RuleSet, text: &str) -> String {
 /// operands do not meet by their broadcast.
 fn may_refuse(rules: RuleSet, analysis: &Analysis) -> bool {
     let finding = analysis.report.findings.first().unwrap();
-    let at = finding.node.and_then(|ix| analysis.trace.graph.nodes().nth(ix as usize)).and_then(|(_, n)| n.op());
+    let at = finding
+        .node
+        .and_then(|ix| analysis.trace.graph.nodes().nth(ix as usize))
+        .and_then(|(_, n)| n.op());
     let differs = at.is_some_and(|op| {
         let backward = matches!(rules.backward(op), Backward::Missing(_));
         backward || op.def().differs.iter().any(|d| d.rules == rules)
@@ -52,11 +56,16 @@ fn run(op: OpKind, rules: RuleSet, text: &str) -> Result<&'static str, String> {
     let analysis = analyse(&document);
     let outcome = outcome(&analysis);
     if outcome != "built" {
-        let meets = outcome.starts_with("shapes-do-not-broadcast") || outcome.starts_with("broadcast-not-allowed");
+        let meets = outcome.starts_with("shapes-do-not-broadcast")
+            || outcome.starts_with("broadcast-not-allowed");
         let numpy = rules == RuleSet::Numpy && meets && op.def().stretches;
         // ggml's RESHAPE takes packed elements alone.
         let packed = rules == RuleSet::Upstream && outcome.starts_with("not-contiguous");
-        return if numpy || packed || may_refuse(rules, &analysis) { Ok("refused") } else { Err(outcome) };
+        return if numpy || packed || may_refuse(rules, &analysis) {
+            Ok("refused")
+        } else {
+            Err(outcome)
+        };
     }
     if analysis.report.findings.iter().any(|f| f.code == "upstream-value") {
         return Ok("warned");
@@ -91,10 +100,12 @@ fn run(op: OpKind, rules: RuleSet, text: &str) -> Result<&'static str, String> {
 /// What the page shows of a check must say the same.
 fn engines_own_checks(analysis: &Analysis) -> Result<(), String> {
     let loss = analysis.lowered.loss.unwrap();
-    if let Some(entry) = Finite::new(&analysis.trace, loss).find(|e| e.verdict == Verdict::Differs) {
+    if let Some(entry) = Finite::new(&analysis.trace, loss).find(|e| e.verdict == Verdict::Differs)
+    {
         return Err(format!("the finite-difference check says: {entry:?}"));
     }
-    let adjoint = adjoint(&analysis.trace, loss).into_iter().find(|a| a.error > 1e-9 || a.error.is_nan());
+    let adjoint =
+        adjoint(&analysis.trace, loss).into_iter().find(|a| a.error > 1e-9 || a.error.is_nan());
     adjoint.map_or(Ok(()), |a| Err(format!("the adjoint test says: {a:?}")))
 }
 
@@ -158,7 +169,10 @@ fn an_accumulator_is_added_and_nothing_else_changes() {
             let reached: Vec<_> = without.iter().filter(|of| of.size() > 0.0).collect();
             let mut document = plain.clone();
             for of in &reached {
-                document.push_str(&format!("accumulator {} {} = rand(seed=5, lo=1, hi=2)\n", of.leaf, of.shape));
+                document.push_str(&format!(
+                    "accumulator {} {} = rand(seed=5, lo=1, hi=2)\n",
+                    of.leaf, of.shape
+                ));
             }
             let with = analyse(&document);
             assert_eq!(outcome(&with), outcome(&analysis), "of\n{document}");
@@ -166,8 +180,12 @@ fn an_accumulator_is_added_and_nothing_else_changes() {
                 if started.size() > 0.0 {
                     let start = Init::Rand { seed: 5, lo: 1.0, hi: 2.0 };
                     let ty = TensorType::f32(of.shape);
-                    let expected: Vec<f64> =
-                        started.values.iter().enumerate().map(|(i, g)| g + start.element(&ty, i)).collect();
+                    let expected: Vec<f64> = started
+                        .values
+                        .iter()
+                        .enumerate()
+                        .map(|(i, g)| g + start.element(&ty, i))
+                        .collect();
                     let gap = gap_of(&of.values, &expected, 1e-3);
                     assert!(gap < 1e-12, "{}: {gap:e} of\n{document}", op.def().name);
                     n += 1;
@@ -244,7 +262,10 @@ fn every_rule_reads_what_its_row_says_and_nothing_else() {
             let analysis = analyse(&sample(RuleSet::Ggml, text));
             for node in nodes_of(&analysis, *op) {
                 let sources = analysis.trace.graph.node(node).src();
-                let twice = sources.iter().enumerate().any(|(ix, s)| sources.iter().take(ix).any(|t| t == s));
+                let twice = sources
+                    .iter()
+                    .enumerate()
+                    .any(|(ix, s)| sources.iter().take(ix).any(|t| t == s));
                 let sent: BTreeSet<u8> = analysis
                     .trace
                     .events
@@ -255,15 +276,23 @@ fn every_rule_reads_what_its_row_says_and_nothing_else() {
                     })
                     .collect();
                 // A node that reads one source twice cannot tell which it read.
-                seen.extend(sent.iter().filter(|_| !twice).map(|src| (*src, reads(&analysis, node, *src))));
+                seen.extend(
+                    sent.iter().filter(|_| !twice).map(|src| (*src, reads(&analysis, node, *src))),
+                );
             }
         }
         let sources: BTreeSet<u8> = seen.iter().map(|(src, _)| *src).collect();
         for src in sources {
-            let all: BTreeSet<Seen> =
-                seen.iter().filter(|(s, _)| *s == src).flat_map(|(_, r)| r.iter().copied()).collect();
+            let all: BTreeSet<Seen> = seen
+                .iter()
+                .filter(|(s, _)| *s == src)
+                .flat_map(|(_, r)| r.iter().copied())
+                .collect();
             let Flow::Carries { reads, .. } = RuleSet::flow(*op, usize::from(src)) else {
-                wrong.push(format!("{} sends to source {src}, which its row says carries nothing", def.name));
+                wrong.push(format!(
+                    "{} sends to source {src}, which its row says carries nothing",
+                    def.name
+                ));
                 continue;
             };
             let said: BTreeSet<Seen> = reads
@@ -315,7 +344,10 @@ fn every_carrying_source_is_sent_something_that_counts() {
         for src in 0..def.arity.max.min(def.flow.len().max(def.arity.min)) {
             let carries = matches!(RuleSet::flow(*op, src), Flow::Carries { .. });
             if carries != sent.contains(&(src as u8)) {
-                wrong.push(format!("{}, source {src}: carries {carries}, was sent {}", def.name, !carries));
+                wrong.push(format!(
+                    "{}, source {src}: carries {carries}, was sent {}",
+                    def.name, !carries
+                ));
             }
         }
     }
@@ -325,7 +357,8 @@ fn every_carrying_source_is_sent_something_that_counts() {
 #[test]
 fn flat_rows_send_nothing() {
     let mut n = 0;
-    for (op, _, text) in samples().filter(|(op, ..)| matches!(op.def().backward, Backward::Zero(_))) {
+    for (op, _, text) in samples().filter(|(op, ..)| matches!(op.def().backward, Backward::Zero(_)))
+    {
         let analysis = analyse(&sample(RuleSet::Ggml, text));
         let nodes = nodes_of(&analysis, op);
         assert!(!nodes.is_empty(), "{} has a sample without the op", op.def().name);
@@ -346,10 +379,19 @@ fn flat_rows_send_nothing() {
 fn every_row_is_documented_and_has_samples() {
     for op in OpKind::ALL {
         let def = op.def();
-        assert!(def.says.ends_with('.') && def.says.len() > 7, "{}: {:?} is no sentence", def.name, def.says);
+        assert!(
+            def.says.ends_with('.') && def.says.len() > 7,
+            "{}: {:?} is no sentence",
+            def.name,
+            def.says
+        );
         assert!(!def.formula.is_empty(), "{} has no formula", def.name);
         assert!(!def.flow.is_empty(), "{} says of no source what becomes of it", def.name);
-        assert!(def.place.file.contains("ops/") && def.place.line > 0, "{} does not know its place", def.name);
+        assert!(
+            def.place.file.contains("ops/") && def.place.line > 0,
+            "{} does not know its place",
+            def.name
+        );
         assert!(def.arity.min <= def.arity.max, "{}", def.name);
         for flow in def.flow {
             let text = match flow {
@@ -365,9 +407,11 @@ fn every_row_is_documented_and_has_samples() {
             assert!(differs.cite.contains("ggml"), "{} cites nothing", def.name);
         }
         let unwritable = def.params.iter().any(|p| p.kind == ParamKind::Index);
-        let used = def.check.samples.iter().all(|text| {
-            !nodes_of(&analyse(&under(RuleSet::Ggml, text)), *op).is_empty()
-        });
+        let used = def
+            .check
+            .samples
+            .iter()
+            .all(|text| !nodes_of(&analyse(&under(RuleSet::Ggml, text)), *op).is_empty());
         assert!(used, "{} has a sample that does not use it", def.name);
         assert!(!def.check.samples.is_empty() || unwritable, "{} has no samples", def.name);
     }
@@ -402,6 +446,7 @@ fn the_adjoint_of_a_bracket_has_a_gradient() {
     let twice: Vec<f64> = values.read_f64(&trace.graph, x).iter().map(|x| 2.0 * x).collect();
     assert!(gap_of(&values.read_f64(&trace.graph, grad), &twice, 0.0) < 1e-12);
     let there: Vec<f64> = values.read_f64(&trace.graph, y);
-    let filled: Vec<usize> = there.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
+    let filled: Vec<usize> =
+        there.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
     assert_eq!(filled, [3, 5, 9, 11], "rows 1 and 3, columns 0 and 2");
 }

@@ -15,7 +15,11 @@ use foldback_tests::sources::{Source, sources};
 fn named(line: &str) -> Vec<String> {
     let all: BTreeSet<String> = OpKind::ALL.iter().map(|op| format!("{op:?}")).collect();
     let words = line.match_indices("OpKind::").map(|(at, _)| {
-        line.get(at + 8..).unwrap_or("").chars().take_while(|c| c.is_alphanumeric()).collect::<String>()
+        line.get(at + 8..)
+            .unwrap_or("")
+            .chars()
+            .take_while(|c| c.is_alphanumeric())
+            .collect::<String>()
     });
     words.filter(|word| all.contains(word)).collect()
 }
@@ -28,15 +32,22 @@ fn no_op_is_named_outside_its_row() {
     let authors = ["crate-core/src/autodiff/mutate.rs", "crate-core/src/train/losses.rs"];
     let mut wrong = Vec::new();
     for source in sources("crate-core/src", ".rs") {
-        let inside = source.path.starts_with("crate-core/src/ops/") || source.path == "crate-core/src/ops.rs";
+        let inside = source.path.starts_with("crate-core/src/ops/")
+            || source.path == "crate-core/src/ops.rs";
         if inside || authors.contains(&source.path.as_str()) {
             continue;
         }
         let allowed = |op: &String| {
-            source.path == "crate-core/src/autodiff/accumulate.rs" && accumulate.contains(&op.as_str())
+            source.path == "crate-core/src/autodiff/accumulate.rs"
+                && accumulate.contains(&op.as_str())
         };
         for (n, line) in source.code() {
-            wrong.extend(named(line).iter().filter(|op| !allowed(op)).map(|op| format!("{}:{n} names {op}", source.path)));
+            wrong.extend(
+                named(line)
+                    .iter()
+                    .filter(|op| !allowed(op))
+                    .map(|op| format!("{}:{n} names {op}", source.path)),
+            );
         }
     }
     for source in sources("crate-web/src", ".rs") {
@@ -51,8 +62,22 @@ fn no_op_is_named_outside_its_row() {
 fn no_op_is_named_in_quotes_either() {
     // A name in a string is a second list too: `if op == "softmax"`. The page has classes of such names; it knows an
     // op by what the report says.
-    let names: BTreeSet<String> = OpKind::ALL.iter().map(|op| format!("\"{}\"", op.def().name)).collect();
-    let words = ["\"fill\"", "\"view\"", "\"step\"", "\"scale\"", "\"take\"", "\"mean\"", "\"max\"", "\"min\"", "\"sum\"", "\"norm\"", "\"pad\"", "\"rows\""];
+    let names: BTreeSet<String> =
+        OpKind::ALL.iter().map(|op| format!("\"{}\"", op.def().name)).collect();
+    let words = [
+        "\"fill\"",
+        "\"view\"",
+        "\"step\"",
+        "\"scale\"",
+        "\"take\"",
+        "\"mean\"",
+        "\"max\"",
+        "\"min\"",
+        "\"sum\"",
+        "\"norm\"",
+        "\"pad\"",
+        "\"rows\"",
+    ];
     let mut wrong = Vec::new();
     for source in sources("crate-core/src", ".rs") {
         let tests = source.path.ends_with("/tests.rs") || source.path.contains("/tests/");
@@ -60,7 +85,9 @@ fn no_op_is_named_in_quotes_either() {
             continue;
         }
         for (n, line) in source.code() {
-            let found = names.iter().filter(|name| line.contains(name.as_str()) && !words.contains(&name.as_str()));
+            let found = names
+                .iter()
+                .filter(|name| line.contains(name.as_str()) && !words.contains(&name.as_str()));
             wrong.extend(found.map(|name| format!("{}:{n} names {name}", source.path)));
         }
     }
@@ -99,10 +126,22 @@ fn modules_use_only_what_stands_below_them() {
     let mut met = BTreeSet::new();
     for source in sources("crate-core/src", ".rs") {
         let Some(own) = level(&source.path) else { continue };
-        let module = source.path.strip_prefix("crate-core/src/").unwrap().split(['/', '.']).next().unwrap().to_owned();
+        let module = source
+            .path
+            .strip_prefix("crate-core/src/")
+            .unwrap()
+            .split(['/', '.'])
+            .next()
+            .unwrap()
+            .to_owned();
         for (n, line) in source.code() {
             for (at, _) in line.match_indices("crate::") {
-                let used: String = line.get(at + 7..).unwrap_or("").chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                let used: String = line
+                    .get(at + 7..)
+                    .unwrap_or("")
+                    .chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '_')
+                    .collect();
                 let Some(theirs) = level(&format!("crate-core/src/{used}.rs")) else { continue };
                 let known = UP.iter().find(|(from, to, _)| *from == module && *to == used);
                 if let Some(arrow) = known {
@@ -121,17 +160,33 @@ fn modules_use_only_what_stands_below_them() {
 
 #[test]
 fn the_engine_does_no_io_and_reads_no_clock() {
-    let forbidden = ["std::fs", "std::net", "std::env", "std::thread", "std::time", "std::process", "println!", "eprintln!"];
+    let forbidden = [
+        "std::fs",
+        "std::net",
+        "std::env",
+        "std::thread",
+        "std::time",
+        "std::process",
+        "println!",
+        "eprintln!",
+    ];
     let mut wrong = Vec::new();
     for source in sources("crate-core/src", ".rs") {
         let command = source.path.contains("/bin/");
         for (n, line) in source.code().filter(|_| !command) {
-            wrong.extend(forbidden.iter().filter(|f| line.contains(*f)).map(|f| format!("{}:{n} uses {f}", source.path)));
+            wrong.extend(
+                forbidden
+                    .iter()
+                    .filter(|f| line.contains(*f))
+                    .map(|f| format!("{}:{n} uses {f}", source.path)),
+            );
         }
     }
     for source in sources("crate-web/src/model", ".rs") {
         for (n, line) in source.code() {
-            let found = ["leptos", "web_sys", "js_sys", "wasm_bindgen"].into_iter().filter(|f| line.contains(f));
+            let found = ["leptos", "web_sys", "js_sys", "wasm_bindgen"]
+                .into_iter()
+                .filter(|f| line.contains(f));
             wrong.extend(found.map(|f| format!("{}:{n} uses {f}", source.path)));
         }
     }
@@ -153,7 +208,10 @@ fn every_code_is_documented() {
 
 /// Our own sources: every crate's, and the tests'.
 fn ours() -> Vec<Source> {
-    ["crate-core", "crate-web", "tests", "xtask"].into_iter().flat_map(|folder| sources(folder, ".rs")).collect()
+    ["crate-core", "crate-web", "tests", "xtask"]
+        .into_iter()
+        .flat_map(|folder| sources(folder, ".rs"))
+        .collect()
 }
 
 #[test]
@@ -167,13 +225,23 @@ fn no_test_is_left_out_or_waits() {
     }
     for source in ours() {
         for (n, line) in source.text.lines().enumerate() {
-            wrong.extend(words.iter().filter(|w| line.contains(*w)).map(|w| format!("{}:{} has {w}", source.path, n + 1)));
+            wrong.extend(
+                words
+                    .iter()
+                    .filter(|w| line.contains(*w))
+                    .map(|w| format!("{}:{} has {w}", source.path, n + 1)),
+            );
         }
     }
     let waits = [concat!("waitFor", "Timeout"), concat!("test", ".skip"), concat!("test", ".only")];
     for source in sources("tests/e2e", ".mjs") {
         for (n, line) in source.text.lines().enumerate() {
-            wrong.extend(waits.iter().filter(|w| line.contains(*w)).map(|w| format!("{}:{} has {w}", source.path, n + 1)));
+            wrong.extend(
+                waits
+                    .iter()
+                    .filter(|w| line.contains(*w))
+                    .map(|w| format!("{}:{} has {w}", source.path, n + 1)),
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -199,8 +267,12 @@ fn no_file_is_too_long() {
 
 #[test]
 fn modules_say_what_they_are() {
-    let mute: Vec<String> =
-        ours().into_iter().filter(|s| !s.text.starts_with("//!")).map(|s| s.path).filter(|p| !p.ends_with("/tests.rs")).collect();
+    let mute: Vec<String> = ours()
+        .into_iter()
+        .filter(|s| !s.text.starts_with("//!"))
+        .map(|s| s.path)
+        .filter(|p| !p.ends_with("/tests.rs"))
+        .collect();
     assert!(mute.is_empty(), "no module documentation in {}", mute.join(", "));
 }
 
@@ -227,9 +299,13 @@ fn no_tracked_file_names_a_machine_or_a_registry() {
     let files = tracked();
     assert!(files.len() > 100, "git lists {} files", files.len());
     let mut wrong = Vec::new();
-    for path in files.iter().filter(|p| !p.ends_with("package-lock.json") && !p.starts_with("tests/cases/")) {
+    for path in
+        files.iter().filter(|p| !p.ends_with("package-lock.json") && !p.starts_with("tests/cases/"))
+    {
         let Ok(text) = std::fs::read_to_string(root().join(path)) else { continue };
-        wrong.extend(words.iter().filter(|w| text.contains(*w)).map(|w| format!("{path} names {w}")));
+        wrong.extend(
+            words.iter().filter(|w| text.contains(*w)).map(|w| format!("{path} names {w}")),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

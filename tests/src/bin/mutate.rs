@@ -2,7 +2,12 @@
 //! that goes red: `cargo run -p foldback-tests --bin mutate -- [--only PART] [--every N] [--limit N]`.
 //! Writes `tests/mutants.md`. Hours for all of it on two cores, so it is no part of CI.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a command line speaks, and stops where it cannot go on")]
+#![expect(clippy::format_push_string, reason = "the texts of tests are put together plainly")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a command line speaks, and stops where it cannot go on"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,12 +19,14 @@ use foldback_tests::mutants::{Mutant, mutants};
 use foldback_tests::sources::sources;
 
 /// The tests that must notice, quickest first.
-const SUITES: &[&str] = &["router", "table", "reference", "golden", "property", "broadcast"];
+const SUITES: &[&str] = &["table", "reference", "router", "golden", "property", "broadcast"];
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let option = |name: &str| args.iter().position(|a| a == name).and_then(|at| args.get(at + 1));
-    let number = |name: &str, otherwise: usize| option(name).and_then(|x| x.parse().ok()).unwrap_or(otherwise);
+    let number = |name: &str, otherwise: usize| {
+        option(name).and_then(|x| x.parse().ok()).unwrap_or(otherwise)
+    };
     let only = option("--only").cloned().unwrap_or_default();
     let all: Vec<Mutant> = ["crate-core/src/ops", "crate-core/src/autodiff"]
         .into_iter()
@@ -27,7 +34,8 @@ fn main() {
         .filter(|s| !s.path.ends_with("/def.rs") && s.path.contains(&only))
         .flat_map(|s| mutants(&s))
         .collect();
-    let chosen: Vec<&Mutant> = all.iter().step_by(number("--every", 1)).take(number("--limit", usize::MAX)).collect();
+    let chosen: Vec<&Mutant> =
+        all.iter().step_by(number("--every", 1)).take(number("--limit", usize::MAX)).collect();
     println!("{} of {} mutants", chosen.len(), all.len());
     let scratch = copy();
     assert_eq!(run(&scratch), "", "the tests are red before anything is changed");
@@ -42,7 +50,14 @@ fn main() {
             suite => format!("red: {suite}"),
         };
         fs::write(&file, before).unwrap();
-        println!("{}/{} {}:{} {}: {verdict}", ix + 1, chosen.len(), mutant.path, mutant.line, mutant.what);
+        println!(
+            "{}/{} {}:{} {}: {verdict}",
+            ix + 1,
+            chosen.len(),
+            mutant.path,
+            mutant.line,
+            mutant.what
+        );
         rows.push((mutant, verdict));
         write(&rows, all.len());
     }
@@ -51,7 +66,11 @@ fn main() {
 /// A copy of the workspace, which the mutants may spoil.
 fn copy() -> PathBuf {
     let scratch = root().join("target-mutants");
-    let listed = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root()).output().unwrap();
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .unwrap();
     for path in String::from_utf8_lossy(&listed.stdout).lines() {
         let (from, to) = (root().join(path), scratch.join(path));
         if from.is_file() {
@@ -69,10 +88,17 @@ fn copy() -> PathBuf {
 fn run(scratch: &Path) -> String {
     let cargo = |suite: &str, more: &[&str]| {
         let mut command = Command::new("cargo");
-        command.args(["test", "--quiet", "--package", "foldback-tests", "--test", suite]).args(more).current_dir(scratch);
+        command
+            .args(["test", "--quiet", "--package", "foldback-tests", "--test", suite])
+            .args(more)
+            .current_dir(scratch);
         // An engine that is compiled sooner than it runs.
         command.args(["--config", "profile.dev.debug=false"]);
-        command.env("CARGO_TARGET_DIR", scratch.join("target")).env_remove("UPDATE_EXPECT").env("RUST_BACKTRACE", "0");
+        command.args(["--config", "profile.dev.package.foldback.opt-level=0"]);
+        command
+            .env("CARGO_TARGET_DIR", scratch.join("target"))
+            .env_remove("UPDATE_EXPECT")
+            .env("RUST_BACKTRACE", "0");
         command.output().unwrap().status.success()
     };
     for suite in SUITES {
@@ -91,7 +117,9 @@ fn write(rows: &[(&&Mutant, String)], n_all: usize) {
     for (_, verdict) in rows {
         *count.entry(verdict).or_default() += 1;
     }
-    let mut out = String::from("# Mutants\n\nEach line is the engine with one thing left out or turned round, and the first test suite that noticed.\nWritten by `cargo run -p foldback-tests --bin mutate`.\n\n");
+    let mut out = String::from(
+        "# Mutants\n\nEach line is the engine with one thing left out or turned round, and the first test suite that noticed.\nWritten by `cargo run -p foldback-tests --bin mutate`.\n\n",
+    );
     out.push_str(&format!("{} of {n_all} mutants were tried.\n\n", rows.len()));
     for (verdict, n) in &count {
         out.push_str(&format!("- {verdict}: {n}\n"));
