@@ -66,6 +66,7 @@ fn bound(params: &Params, ix: usize) -> Option<f64> {
     params.num(ix).filter(|b| !b.is_infinite())
 }
 
+#[expect(clippy::float_cmp, reason = "a kink is one exact number")]
 fn on_a_bound(src: &[Operand<'_, f64>], params: &Params) -> bool {
     let on = |x: &f64| [MIN, MAX].iter().any(|b| bound(params, *b).is_some_and(|b| *x == b));
     src.iter().any(|o| o.data.iter().any(on))

@@ -191,6 +191,10 @@ impl Params {
     }
 
     /// What stands in the bracket.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an attribute's kind, beside `num`, `int` and `ints`"
+    )]
     pub fn index(&self, ix: usize) -> &[Index] {
         match self.value(ix) {
             Value::Index(items) => items,
@@ -557,12 +561,15 @@ pub enum When {
     Run(fn(&[Operand<'_, f64>], &Params) -> bool),
 }
 
+/// Whether some element of these sources sits where the derivative is a choice.
+pub type AtKink = fn(&[Operand<'_, f64>], &Params) -> bool;
+
 /// What an op's checks run on.
 pub struct Check {
     /// Programs whose last line defines `y` by this op, with every trainable leaf inside the op's domain.
     pub samples: &'static [&'static str],
-    /// Whether some element of these sources sits where the derivative is a choice; `None` where it never is.
-    pub kink: Option<fn(&[Operand<'_, f64>], &Params) -> bool>,
+    /// Tells where the derivative is a choice; `None` where it never is.
+    pub kink: Option<AtKink>,
 }
 
 /// Where a row or a rule stands in our source.
@@ -687,7 +694,6 @@ pub fn defaults(def: &OpDef) -> Vec<Value> {
 }
 
 /// An answer with one contribution, to the first source, that needs no fold.
-#[expect(clippy::unnecessary_wraps, reason = "a rule ends with it")]
 pub fn one(value: NodeId) -> Result<Contributions, Reason> {
     Ok(vec![Contribution { src: 0, via: Accum::Add, value, fold: false }])
 }
@@ -698,7 +704,6 @@ pub const fn folded(src: usize, value: NodeId) -> Contribution {
 }
 
 /// The result has the type of the first source, as f32.
-#[expect(clippy::unnecessary_wraps, reason = "it is a shape function")]
 pub fn same_as_first(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     Ok(cx.ty(0).as_f32())
 }

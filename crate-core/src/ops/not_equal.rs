@@ -30,5 +30,5 @@ pub(super) const DEF: OpDef = OpDef {
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
-    cx.zip(|a, b| if a != b { T::ONE } else { T::ZERO });
+    cx.zip(|a, b| if a == b { T::ZERO } else { T::ONE });
 }

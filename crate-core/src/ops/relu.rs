@@ -34,5 +34,5 @@ pub(super) const DEF: OpDef = OpDef {
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
-    cx.map(|x| if x > T::ZERO { x } else if x.is_nan() { x } else { T::ZERO });
+    cx.map(|x| if x <= T::ZERO { T::ZERO } else { x });
 }

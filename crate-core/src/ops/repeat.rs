@@ -89,7 +89,7 @@ fn counted(of: Shape, reps: &[i64]) -> Result<Shape, Reason> {
     for axis in 0..rank {
         let d = (axis + of.rank()).checked_sub(rank).map_or(1, |ix| of.dim(ix));
         let n = (axis + reps.len()).checked_sub(rank).and_then(|ix| reps.get(ix)).copied().unwrap_or(1);
-        let n = u32::try_from(n).map_err(|_| bad())?;
+        let n = u32::try_from(n).ok().ok_or_else(bad)?;
         dims.push(d.checked_mul(n).ok_or_else(bad)?);
     }
     Shape::new(&dims).ok_or_else(bad)

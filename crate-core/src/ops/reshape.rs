@@ -51,7 +51,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
         return Err(bad());
     }
     let known = asked.iter().filter(|d| **d >= 0).fold(1u64, |n, d| n.saturating_mul(*d as u64));
-    let rest = if known == 0 { 0 } else { of.shape.n_elements() / known };
+    let rest = of.shape.n_elements().checked_div(known).unwrap_or(0);
     let dims: Option<Vec<u32>> =
         asked.iter().map(|d| u32::try_from(if *d == -1 { rest as i64 } else { *d }).ok()).collect();
     let shape = dims.and_then(|d| Shape::new(&d)).ok_or_else(bad)?;

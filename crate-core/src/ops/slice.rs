@@ -71,6 +71,9 @@ pub(super) struct Taken {
     pub(super) from: Vec<Option<(usize, i64)>>,
 }
 
+/// A whole axis.
+const ALL: Index = Index::Range { start: None, stop: None, step: None };
+
 pub(super) fn take(index: &[Index], of: &TensorType) -> Result<Taken, Reason> {
     let rank = of.shape.rank();
     let bad = |wants| Reason::BadParam { param: "index", wants };
@@ -81,7 +84,6 @@ pub(super) fn take(index: &[Index], of: &TensorType) -> Result<Taken, Reason> {
     if index.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
         return Err(bad("a bracket with one ... at most"));
     }
-    const ALL: Index = Index::Range { start: None, stop: None, step: None };
     let mut items: Vec<Index> = Vec::with_capacity(index.len() + rank);
     for item in index {
         match item {

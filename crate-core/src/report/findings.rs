@@ -69,7 +69,9 @@ impl Scene<'_> {
             title: d.code.meaning().trim_end_matches('.').to_owned(),
             // A name keeps its case.
             message: match about {
-                Some(about) if d.message.split(' ').next() == Some(about.node.as_str()) => d.message.clone(),
+                Some(about) if d.message.split(' ').next() == Some(about.node.as_str()) => {
+                    d.message.clone()
+                }
                 _ => sentence(&d.message),
             },
             clash: None,
@@ -158,10 +160,10 @@ impl Scene<'_> {
                 let along =
                     named.map(|n| stretched(self.graph, *expected, *got, n)).unwrap_or_default();
                 if let [first, rest @ ..] = along.as_slice() {
-                    let more: String = rest
-                        .iter()
-                        .map(|a| format!(" and {}, {} to {}", a.name, a.from, a.to))
-                        .collect();
+                    let mut more = String::new();
+                    for a in rest {
+                        more.push_str(&format!(" and {}, {} to {}", a.name, a.from, a.to));
+                    }
                     let n: u64 = along.iter().map(|a| u64::from(a.to / a.from.max(1))).product();
                     out.title = format!("{word} cannot send a gradient to a stretched operand");
                     out.why = format!(
@@ -398,7 +400,8 @@ fn fix(title: &str, note: &str, edits: Vec<(u32, u32, String)>) -> FixRow {
 
 /// What these rules do differently in an op's row.
 fn difference(rules: RuleSet, op: OpKind) -> Option<&'static Differs> {
-    let refuses =
-        |d: &&Differs| matches!(d.how, How::NoBackward(_) | How::Unfolded(_) | How::Rule(_) | How::Wrong(_));
+    let refuses = |d: &&Differs| {
+        matches!(d.how, How::NoBackward(_) | How::Unfolded(_) | How::Rule(_) | How::Wrong(_))
+    };
     op.def().differs.iter().find(|d| d.rules == rules && refuses(d))
 }

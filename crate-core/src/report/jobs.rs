@@ -3,8 +3,7 @@
 use super::json::Moved;
 use super::{
     AdjointRow, Analysis, ChangeRow, CheckReport, CheckRow, DiagnosisRow, DirectionRow, PREVIEW,
-    TrainLeaf, TrainReport, TrainSaved,
-    TrainStep, Verdict,
+    TrainLeaf, TrainReport, TrainSaved, TrainStep, Verdict,
 };
 use crate::check::{
     self, Along, Entry, Finite, Points, TOLERANCE, relative_error, ulps_f32, ulps_f64,
@@ -42,11 +41,14 @@ impl Analysis {
             CheckKind::Adjoint | CheckKind::Formula(_) => None,
         });
         // `check fd points=4`; two points otherwise.
-        let four = settings.any(|mut s| s.any(|(name, x)| name == "points" && x.to_bits() == 4f64.to_bits()));
+        let four = settings
+            .any(|mut s| s.any(|(name, x)| name == "points" && x.to_bits() == 4f64.to_bits()));
         let points = if four { Points::Four } else { Points::Two };
         let finite = Finite::with(&self.trace, loss, points);
         let step = self.lowered.train.as_ref().and_then(|t| match t.optimizer {
-            Optimizer::Sgd { lr, .. } => Some(ChangeRow::of(lr, check::change(&self.trace, loss, lr))),
+            Optimizer::Sgd { lr, .. } => {
+                Some(ChangeRow::of(lr, check::change(&self.trace, loss, lr)))
+            }
             Optimizer::AdamW { .. } => None,
         });
         let report = CheckReport {

@@ -69,6 +69,7 @@ fn shape(shape: &Shape) -> String {
     list(shape.dims(), u32::to_string)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers build the entries for it alone")]
 fn object(entries: Vec<(String, String)>) -> String {
     let items: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{v}", string(k))).collect();
     format!("{{{}}}", items.join(","))
@@ -93,7 +94,10 @@ pub fn answer(analysis: &Analysis) -> Answer {
     let failed = checks.as_ref().is_some_and(|c| {
         let adjoint = c.adjoint.iter().any(|a| a.verdict == Verdict::Differs);
         let directions = c.directions.iter().any(|d| d.verdict == Verdict::Differs);
-        !c.refused.is_empty() || adjoint || directions || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
+        !c.refused.is_empty()
+            || adjoint
+            || directions
+            || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
     });
     let diverged = train.as_ref().is_some_and(|(t, _)| t.state == "error");
     let status = if analysis.unreadable() {

@@ -18,12 +18,12 @@ pub(super) struct Place {
 
 /// A number as it is read: a real minus sign, the shortest digits that give the f64 back.
 pub(super) fn number(x: f64) -> String {
-    shown(format!("{:?}", positive_zero(x)))
+    shown(&format!("{:?}", positive_zero(x)))
 }
 
 /// The same with the shortest digits that give the f32 back.
 pub(super) fn single(x: f64) -> String {
-    shown(format!("{:?}", positive_zero(x) as f32))
+    shown(&format!("{:?}", positive_zero(x) as f32))
 }
 
 /// A number in a sentence: at most six significant digits.
@@ -35,8 +35,8 @@ fn positive_zero(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }
 
-fn shown(text: String) -> String {
-    text.strip_suffix(".0").unwrap_or(&text).replace('-', "−").replace("inf", "∞")
+fn shown(text: &str) -> String {
+    text.strip_suffix(".0").unwrap_or(text).replace('-', "−").replace("inf", "∞")
 }
 
 /// The name of every node: the text's for forward nodes, made up for gradient nodes.
