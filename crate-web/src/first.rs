@@ -82,7 +82,9 @@ mod tests {
     #[test]
     fn it_is_the_first_document_at_its_refusal() {
         let page = super::page();
-        for part in ["Why does this refuse to train?", "gradient-shape", "w / repeat(c, w)", "playhead"] {
+        for part in
+            ["Why does this refuse to train?", "gradient-shape", "w / repeat(c, w)", "playhead"]
+        {
             assert!(page.contains(part), "{part}");
         }
         assert!(!page.contains("style="), "the content security policy forbids it");

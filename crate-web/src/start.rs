@@ -23,7 +23,8 @@ extern "C" {
 #[wasm_bindgen]
 pub fn start_page() {
     panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| fail(&panic.to_string())));
-    let Some(place) = document().get_element_by_id("app").and_then(|app| app.dyn_into().ok()) else {
+    let Some(place) = document().get_element_by_id("app").and_then(|app| app.dyn_into().ok())
+    else {
         return;
     };
     let text = crate::ui::kept_text().unwrap_or_else(|| EXAMPLES[0].text.to_owned());

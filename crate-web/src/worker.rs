@@ -25,12 +25,8 @@ const SLICE: f64 = 30.0;
 pub(crate) fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
     // A panic is told before it traps, and the instance is never called again.
     panic::set_hook(Box::new(tell));
-    let worker = Rc::new(Worker {
-        scope,
-        faults,
-        newest: Cell::new(0),
-        analysis: RefCell::new(None),
-    });
+    let worker =
+        Rc::new(Worker { scope, faults, newest: Cell::new(0), analysis: RefCell::new(None) });
     let receiver = Rc::clone(&worker);
     let receive = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         if let Ok(request) = serde_wasm_bindgen::from_value::<Request>(event.data())

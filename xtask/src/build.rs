@@ -54,5 +54,6 @@ pub(crate) fn build(profile: Profile) -> Result<Site> {
 fn first_picture() -> Result<String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--quiet", "--package", "foldback-web", "--example", "first_page"]);
-    answer(&mut cargo).context("drawing the first picture: `cargo run -p foldback-web --example first_page`")
+    answer(&mut cargo)
+        .context("drawing the first picture: `cargo run -p foldback-web --example first_page`")
 }

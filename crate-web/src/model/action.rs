@@ -69,8 +69,7 @@ pub enum Pane {
 
 impl Pane {
     /// All of them, in the order of F6.
-    pub const ALL: [Self; 5] =
-        [Self::Program, Self::Stage, Self::Side, Self::Stepper, Self::Dock];
+    pub const ALL: [Self; 5] = [Self::Program, Self::Stage, Self::Side, Self::Stepper, Self::Dock];
 }
 
 /// Something that happened.

@@ -7,6 +7,7 @@ use super::names::Arrow;
 use super::view::Over;
 
 /// A key press.
+#[expect(clippy::struct_excessive_bools, reason = "that is what a key press consists of")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Press<'a> {
     /// `KeyboardEvent.key`.
@@ -146,10 +147,7 @@ mod tests {
             press("ArrowRight", Focus::Scrubber),
             Some(Action::Step(Move::Next { held: false }))
         ));
-        assert!(matches!(
-            press("ArrowRight", Focus::Graph),
-            Some(Action::Walk(Arrow::Right))
-        ));
+        assert!(matches!(press("ArrowRight", Focus::Graph), Some(Action::Walk(Arrow::Right))));
         assert!(press("ArrowRight", Focus::Elsewhere).is_none());
     }
 

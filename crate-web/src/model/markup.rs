@@ -65,7 +65,9 @@ impl Html {
 
     /// Adds one of the page's icons, which says nothing to those who cannot see it.
     pub fn icon(&mut self, name: &str) -> &mut Self {
-        self.raw("<svg class=\"ic\" aria-hidden=\"true\"><use href=\"#i-").raw(name).raw("\"/></svg>")
+        self.raw("<svg class=\"ic\" aria-hidden=\"true\"><use href=\"#i-")
+            .raw(name)
+            .raw("\"/></svg>")
     }
 
     /// Adds text with its names set as code: what stands in backticks.

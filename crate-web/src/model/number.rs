@@ -12,13 +12,13 @@ pub fn plain(value: f64) -> String {
     let single = magnitude as f32;
     // Scientific from where the zeros would have to be counted.
     let scientific = magnitude != 0.0 && !(1e-4..1e7).contains(&magnitude);
-    let text = match (f64::from(single) == magnitude, scientific) {
+    let text = match (f64::from(single).to_bits() == magnitude.to_bits(), scientific) {
         (true, true) => format!("{single:e}"),
         (true, false) => format!("{single}"),
         (false, true) => format!("{magnitude:e}"),
         (false, false) => format!("{magnitude}"),
     };
-    signed(value, text)
+    signed(value, &text)
 }
 
 /// At most `digits` significant ones. Whoever shows it keeps [`plain`] within reach.
@@ -47,13 +47,13 @@ pub fn significant(value: f64, digits: usize) -> String {
         .and_then(|(_, exponent)| exponent.parse().ok())
         .unwrap_or_default();
     if !(-4..7).contains(&exponent) {
-        return signed(value, scientific);
+        return signed(value, &scientific);
     }
     let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
-    signed(value, format!("{magnitude:.decimals$}"))
+    signed(value, &format!("{magnitude:.decimals$}"))
 }
 
-fn signed(value: f64, magnitude: String) -> String {
+fn signed(value: f64, magnitude: &str) -> String {
     let magnitude = magnitude.replace('-', "−");
     if value.is_sign_negative() && value != 0.0 { format!("−{magnitude}") } else { magnitude }
 }

@@ -92,10 +92,7 @@ impl State {
     pub fn open(text: &str, room: Room, theme: Theme) -> (Self, Vec<Effect>) {
         let view = View { theme, ..View::default() };
         let state = Self { doc: Doc::new(text), room, view, opens: true, ..Self::default() };
-        let effects = vec![
-            Effect::ShowText { text: text.to_owned(), caret: 0 },
-            state.analyse(),
-        ];
+        let effects = vec![Effect::ShowText { text: text.to_owned(), caret: 0 }, state.analyse()];
         (state, effects)
     }
 
@@ -133,10 +130,8 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::Fix { problem, fix } => apply_fix(state, problem, fix, &mut effects),
         Action::Open(source) => open(state, source, &mut effects),
-        Action::Save => effects.push(Effect::Download {
-            name: file_name(state),
-            text: state.doc.text().to_owned(),
-        }),
+        Action::Save => effects
+            .push(Effect::Download { name: file_name(state), text: state.doc.text().to_owned() }),
         Action::Step(to) => {
             state.view.playing = false;
             if step(state, to) {
@@ -236,7 +231,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Pan(dx, dy) => state.camera = state.camera.moved(dx, dy),
         Action::Answered { rev, answer } => {
             if rev == state.doc.rev() {
-                answered(state, answer, &mut effects);
+                answered(state, &answer, &mut effects);
             }
         }
         Action::Checked { rev, report } => {
@@ -292,10 +287,7 @@ fn edited(state: &mut State, effects: &mut Vec<Effect>) {
 
 /// The text has changed other than by typing: the editor shows it, too.
 fn rewritten(state: &mut State, effects: &mut Vec<Effect>, what: &str) {
-    effects.push(Effect::ShowText {
-        text: state.doc.text().to_owned(),
-        caret: state.doc.caret(),
-    });
+    effects.push(Effect::ShowText { text: state.doc.text().to_owned(), caret: state.doc.caret() });
     effects.push(Effect::Announce(what.to_owned()));
     edited(state, effects);
 }
@@ -443,9 +435,8 @@ fn announce_step(state: &State, effects: &mut Vec<Effect>) {
 }
 
 fn select(state: &mut State, node: Option<u32>) {
-    let exists = |node: &u32| {
-        state.run.report().is_some_and(|report| (*node as usize) < report.nodes.len())
-    };
+    let exists =
+        |node: &u32| state.run.report().is_some_and(|report| (*node as usize) < report.nodes.len());
     state.view.selected = node.filter(exists);
     state.view.side = Side::Inspect;
     if let Some(node) = state.view.selected {
@@ -471,7 +462,7 @@ fn show_problem(state: &mut State, ix: usize, effects: &mut Vec<Effect>) {
 }
 
 /// A new answer: the steps, the right column and the camera go on from where they were.
-fn answered(state: &mut State, answer: Arc<Answer>, effects: &mut Vec<Effect>) {
+fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) {
     let was_at_end = state.view.step >= state.run.timeline.opening();
     let refused_before = refusal_message(&state.run);
     let selected_name = state.view.selected.and_then(|node| {
@@ -481,11 +472,11 @@ fn answered(state: &mut State, answer: Arc<Answer>, effects: &mut Vec<Effect>) {
     state.run.rev = state.doc.rev();
     let has_picture = answer.report.whole || state.run.shown.is_none() || state.opens;
     if has_picture {
-        state.run.shown = Some(Arc::clone(&answer));
+        state.run.shown = Some(Arc::clone(answer));
         state.run.checks = None;
         state.run.training = None;
     }
-    state.run.newest = Some(Arc::clone(&answer));
+    state.run.newest = Some(Arc::clone(answer));
     state.run.retime();
     effects.push(Effect::Keep(state.doc.text().to_owned()));
 

@@ -111,7 +111,7 @@ enum Life {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-struct Text {
+struct Draft {
     rev: u32,
     text: String,
     orientation: Orientation,
@@ -131,9 +131,9 @@ pub struct Supervisor {
     spawned: f64,
     flight: Option<Flight>,
     /// The newest text that no worker has seen yet.
-    waiting: Option<Text>,
+    waiting: Option<Draft>,
     /// The newest text that a worker has seen.
-    sent: Option<Text>,
+    sent: Option<Draft>,
     further: Vec<Job>,
     crash: Option<Crash>,
     n_crashes: u32,
@@ -170,7 +170,7 @@ impl Supervisor {
             Event::Start => self.spawn(now, &mut commands),
             Event::Ready => self.life = Life::Up,
             Event::Edit { rev, text, orientation } => {
-                self.waiting = Some(Text { rev, text, orientation });
+                self.waiting = Some(Draft { rev, text, orientation });
                 self.further.clear();
                 if self.life != Life::Gone {
                     self.crash = None;
@@ -234,7 +234,7 @@ impl Supervisor {
         self.n_crashes += 1;
         // The text may have been typed back to what has just ended the worker.
         let same =
-            |waiting: &mut Text| self.sent.as_ref().is_some_and(|sent| sent.text == waiting.text);
+            |waiting: &mut Draft| self.sent.as_ref().is_some_and(|sent| sent.text == waiting.text);
         let waiting = self.waiting.take_if(same);
         if let Some(waiting) = waiting {
             self.sent = Some(waiting);
@@ -251,12 +251,13 @@ impl Supervisor {
     /// other jobs wait for an idle worker.
     fn send(&mut self, now: f64, commands: &mut Vec<Command>) {
         let reads = |flight: &Flight| matches!(flight.request.job, Job::Analyse { .. });
-        if self.life != Life::Up || self.crash.is_some() || self.flight.as_ref().is_some_and(reads) {
+        if self.life != Life::Up || self.crash.is_some() || self.flight.as_ref().is_some_and(reads)
+        {
             return;
         }
         let request = if let Some(next) = self.waiting.take() {
             self.sent = Some(next.clone());
-            let Text { rev, text, orientation } = next;
+            let Draft { rev, text, orientation } = next;
             Request::new(rev, Job::Analyse { text, orientation })
         } else if let (None, Some(sent), false) =
             (&self.flight, &self.sent, self.further.is_empty())

@@ -102,8 +102,7 @@ impl Timeline {
                 _ => true,
             }
         };
-        timeline.stops =
-            (0..timeline.len()).filter(ends_node).map(|step| step as u32).collect();
+        timeline.stops = (0..timeline.len()).filter(ends_node).map(|step| step as u32).collect();
         timeline
     }
 
@@ -338,7 +337,9 @@ fn words_of_update(training: &TrainReport, update: usize) -> Words {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::{Answer, Grain, Phase, Timeline, entry};
-    use foldback::report::{CheckReport, CheckRow, Report, TickGlyph, TickRow, TrainReport, Verdict};
+    use foldback::report::{
+        CheckReport, CheckRow, Report, TickGlyph, TickRow, TrainReport, Verdict,
+    };
     use std::sync::Arc;
 
     /// A tick and the forward node whose rule is at work.

@@ -84,7 +84,11 @@ pub(super) fn show_text(text: &str, caret: usize) {
 pub(super) fn announce(sentence: &str) {
     let Some(live) = by_id::<Element>("live") else { return };
     let same = live.text_content().is_some_and(|said| said == sentence);
-    live.set_text_content(Some(&if same { format!("{sentence}\u{a0}") } else { sentence.to_owned() }));
+    live.set_text_content(Some(&if same {
+        format!("{sentence}\u{a0}")
+    } else {
+        sentence.to_owned()
+    }));
 }
 
 /// Gives an element the focus, and where it already has it, leaves it there.
@@ -103,7 +107,8 @@ pub(super) fn focus_pane(pane: Pane) {
         Pane::Program => focus(by_id("text")),
         Pane::Stage => {
             // The graph's one tab stop, else the panel that is over it.
-            let stop = document().query_selector("#graph [tabindex='0'], #over [tabindex='0'], #over button");
+            let stop = document()
+                .query_selector("#graph [tabindex='0'], #over [tabindex='0'], #over button");
             match stop.ok().flatten().and_then(|stop| stop.dyn_into::<web_sys::SvgElement>().ok()) {
                 Some(node) => drop(node.focus()),
                 None => focus(by_id("stage")),
@@ -117,7 +122,9 @@ pub(super) fn focus_pane(pane: Pane) {
 
 pub(super) fn focus_node(node: u32) {
     let found = document().query_selector(&format!("#graph [data-node='{node}']"));
-    if let Some(node) = found.ok().flatten().and_then(|node| node.dyn_into::<web_sys::SvgElement>().ok()) {
+    if let Some(node) =
+        found.ok().flatten().and_then(|node| node.dyn_into::<web_sys::SvgElement>().ok())
+    {
         let _ = node.focus();
     }
 }

@@ -47,7 +47,8 @@ pub(crate) fn Canvas() -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let hidden = move || app.view.with(|view| view.over != Over::Graph);
     let stale = Memo::new(move |_| app.said.with(|said| said.run.is_stale()));
-    let percent = Memo::new(move |_| app.camera.with(|camera| (camera.zoom * 100.0).round() as i32));
+    let percent =
+        Memo::new(move |_| app.camera.with(|camera| (camera.zoom * 100.0).round() as i32));
     draw(app, place);
     let gesture = StoredValue::new_local(Gesture::default());
     view! {
@@ -100,9 +101,8 @@ fn draw(app: App, place: NodeRef<html::Div>) {
     );
     let mounted = StoredValue::new_local(None::<Mounted>);
     let at = Memo::new(move |_| {
-        let picture = app
-            .said
-            .with(|said| app.view.with(|view| said.run.timeline.picture(view.step)));
+        let picture =
+            app.said.with(|said| app.view.with(|view| said.run.timeline.picture(view.step)));
         let selected = app.view.with(|view| view.selected);
         (picture.map_or(0, |tick| tick + 1), selected)
     });
@@ -144,7 +144,10 @@ fn draw(app: App, place: NodeRef<html::Div>) {
     });
     // A text that ends the engine must not leave the page behind its first picture.
     Effect::new(move |_| {
-        if app.engine.with(|engine| matches!(engine, crate::model::supervise::LinkState::Down { .. })) {
+        if app
+            .engine
+            .with(|engine| matches!(engine, crate::model::supervise::LinkState::Down { .. }))
+        {
             opened();
         }
     });
@@ -214,7 +217,12 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
     let mut layers = all(".camera > .layer").into_iter();
     Mounted {
         boxes: boxes
-            .map(|(group, button)| Boxed { group, button, class: String::new(), name: String::new() })
+            .map(|(group, button)| Boxed {
+                group,
+                button,
+                class: String::new(),
+                name: String::new(),
+            })
             .collect(),
         edges: all(".camera > .edge").into_iter().map(|element| (element, String::new())).collect(),
         layers: [layers.next(), layers.next(), layers.next()],
@@ -341,13 +349,18 @@ fn dragged(app: App, gesture: StoredValue<Gesture, LocalStorage>, event: &Pointe
                 let (_, other_x, other_y) = if ix == 0 { b } else { a };
                 let apart = |x: f64, y: f64| (x - other_x).hypot(y - other_y).max(1.0);
                 let factor = apart(x, y) / apart(old_x, old_y);
-                Some(Action::Zoom { factor, at: Some(in_pane(f64::midpoint(x, other_x), f64::midpoint(y, other_y))) })
+                Some(Action::Zoom {
+                    factor,
+                    at: Some(in_pane(f64::midpoint(x, other_x), f64::midpoint(y, other_y))),
+                })
             }
             [] => None,
         }
     });
     let Some(Some(action)) = action else { return };
-    if let Some(target) = event.current_target().and_then(|target| target.dyn_into::<Element>().ok()) {
+    if let Some(target) =
+        event.current_target().and_then(|target| target.dyn_into::<Element>().ok())
+    {
         // From here on it is a drag, even outside of the pane.
         let _ = target.set_pointer_capture(id);
     }

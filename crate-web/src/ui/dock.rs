@@ -21,9 +21,7 @@ pub(crate) fn Dock() -> impl IntoView {
         })
     });
     let note = Memo::new(move |_| {
-        app.said.with(|said| {
-            said.run.report().is_some_and(|report| prints_ne(&report.rules))
-        })
+        app.said.with(|said| said.run.report().is_some_and(|report| prints_ne(&report.rules)))
     });
     let is = move |over: Over| move || app.view.with(|view| view.over == over).to_string();
     let shows_problem =

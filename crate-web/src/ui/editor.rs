@@ -71,9 +71,8 @@ fn Editor() -> impl IntoView {
         event.prevent_default();
         app.dispatch(action);
     };
-    let listening = window_event_listener(leptos::ev::selectionchange, {
-        move |_| caret_moved(app)
-    });
+    let listening =
+        window_event_listener(leptos::ev::selectionchange, { move |_| caret_moved(app) });
     on_cleanup(move || listening.remove());
     view! {
         <div class="editor">

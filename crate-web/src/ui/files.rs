@@ -4,7 +4,9 @@ use js_sys::Array;
 use leptos::prelude::document;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Blob, DataTransfer, DragEvent, Event, File, HtmlAnchorElement, HtmlInputElement, Url};
+use web_sys::{
+    Blob, DataTransfer, DragEvent, Event, File, HtmlAnchorElement, HtmlInputElement, Url,
+};
 
 use super::app::App;
 use super::browser;

@@ -44,7 +44,9 @@ fn place(focused: Option<&Element>) -> Focus {
         _ if within(element, "#graph") => Focus::Graph,
         _ if within(element, "#scrubber") => Focus::Scrubber,
         _ if within(element, "#stepper") => Focus::Stepper,
-        _ if element.is_instance_of::<web_sys::HtmlElement>() && element.id() == "stage" => Focus::Graph,
+        _ if element.is_instance_of::<web_sys::HtmlElement>() && element.id() == "stage" => {
+            Focus::Graph
+        }
         _ => Focus::Elsewhere,
     }
 }

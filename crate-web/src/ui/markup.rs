@@ -30,8 +30,7 @@ pub(super) fn set(element: &Element, markup: &str) {
         by("data-key").or_else(|| by("data-do"))
     });
     element.set_inner_html(markup);
-    if let Some(again) =
-        handle.and_then(|handle| element.query_selector(&handle).ok().flatten())
+    if let Some(again) = handle.and_then(|handle| element.query_selector(&handle).ok().flatten())
         && let Ok(again) = again.dyn_into::<HtmlElement>()
     {
         let _ = again.focus();
@@ -44,8 +43,10 @@ pub(super) fn clicked(app: App, event: &MouseEvent) {
         return;
     };
     let control = target.closest("[data-do]").ok().flatten();
-    if let Some(action) =
-        control.and_then(|control| control.get_attribute("data-do")).as_deref().and_then(command::read)
+    if let Some(action) = control
+        .and_then(|control| control.get_attribute("data-do"))
+        .as_deref()
+        .and_then(command::read)
     {
         app.dispatch(action);
     }

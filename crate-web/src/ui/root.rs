@@ -48,7 +48,8 @@ fn listen(app: App) {
     let on_key = window_event_listener(leptos::ev::keydown, move |event: KeyboardEvent| {
         keys::pressed(app, &event);
     });
-    let over = window_event_listener(leptos::ev::dragover, |event: DragEvent| event.prevent_default());
+    let over =
+        window_event_listener(leptos::ev::dragover, |event: DragEvent| event.prevent_default());
     let drop = window_event_listener(leptos::ev::drop, move |event: DragEvent| {
         files::dropped(app, &event);
     });

@@ -31,7 +31,8 @@ pub(crate) fn Side() -> impl IntoView {
         }),
     );
     let is_problem = move || matches!(shows.get(), view::Side::Problem(_));
-    let head = move || match shows.get() {
+    let head = move || {
+        match shows.get() {
         view::Side::Problem(ix) => view! {
             <h2>"Problem"</h2>
             <span class="sub">{format!("{} of {}", (ix + 1).min(n.get()), n.get())}</span>
@@ -53,6 +54,7 @@ pub(crate) fn Side() -> impl IntoView {
             })}
         }
         .into_any(),
+    }
     };
     view! {
         <aside class="panel side" id="side" tabindex="-1"

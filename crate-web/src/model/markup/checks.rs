@@ -25,7 +25,8 @@ pub fn counts(checks: &CheckReport) -> String {
     }
     html.raw(if differ > 0 { "<span class=\"tag refg\">" } else { "<span class=\"tag\">" });
     html.int(differ).raw(" differ</span>");
-    html.raw("<span class=\"sub grow right\">f64, relative tolerance ").text(&plain(checks.tolerance));
+    html.raw("<span class=\"sub grow right\">f64, relative tolerance ")
+        .text(&plain(checks.tolerance));
     html.raw(", NaN fails</span>");
     html.done()
 }
@@ -86,7 +87,9 @@ fn table(html: &mut Html, checks: Option<&CheckReport>) {
         html.raw("; digits that differ from autodiff are dimmed");
     }
     if hidden > 0 {
-        html.raw("; ").int(hidden as usize).raw(" more entries are in the Steps table or still to come");
+        html.raw("; ")
+            .int(hidden as usize)
+            .raw(" more entries are in the Steps table or still to come");
     }
     html.raw("</p></div>");
 }
@@ -193,9 +196,21 @@ fn step_table(html: &mut Html, step: &TrainStep, lr: f64) {
     if has_closed {
         html.raw("<p class=\"verdict\">");
         match worst {
-            0 => html.raw("<span class=\"tag okg\">").icon("check").raw("equal to the closed form, bit for bit</span>"),
-            1..=4 => html.raw("<span class=\"tag okg\">").icon("check").raw("within ").int(worst as usize).raw(" ulp of the closed form</span>"),
-            _ => html.raw("<span class=\"tag refg\">").icon("cross").int(worst as usize).raw(" ulp from the closed form</span>"),
+            0 => html
+                .raw("<span class=\"tag okg\">")
+                .icon("check")
+                .raw("equal to the closed form, bit for bit</span>"),
+            1..=4 => html
+                .raw("<span class=\"tag okg\">")
+                .icon("check")
+                .raw("within ")
+                .int(worst as usize)
+                .raw(" ulp of the closed form</span>"),
+            _ => html
+                .raw("<span class=\"tag refg\">")
+                .icon("cross")
+                .int(worst as usize)
+                .raw(" ulp from the closed form</span>"),
         };
         html.raw("</p>");
     }

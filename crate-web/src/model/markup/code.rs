@@ -67,10 +67,13 @@ struct Marks {
 impl Marks {
     fn new(text: &str, said: Said<'_>, node: Option<u32>) -> Self {
         let shift = Shift::new(said.of, text);
-        let line_of = |byte: usize| text.as_bytes()[..byte].iter().filter(|b| **b == b'\n').count();
+        let line_of =
+            |byte: usize| text.get(..byte).map_or(0, |before| before.matches('\n').count());
         let mut marks = Self::default();
         for finding in &said.report.findings {
-            let Some((start, end)) = finding.span.and_then(|span| shift.span(span)) else { continue };
+            let Some((start, end)) = finding.span.and_then(|span| shift.span(span)) else {
+                continue;
+            };
             if finding.weight != Weight::Error {
                 continue;
             }
@@ -153,7 +156,16 @@ struct Piece {
 }
 
 const STATEMENTS: [&str; 10] = [
-    "rules", "param", "const", "accumulator", "fn", "return", "backward", "check", "train", "layout",
+    "rules",
+    "param",
+    "const",
+    "accumulator",
+    "fn",
+    "return",
+    "backward",
+    "check",
+    "train",
+    "layout",
 ];
 
 fn colours(text: &str) -> Vec<Piece> {
@@ -163,7 +175,8 @@ fn colours(text: &str) -> Vec<Piece> {
     let mut square = 0_usize;
     for (ix, token) in lexed.tokens.iter().enumerate() {
         let next = lexed.tokens.get(ix + 1).map(|next| next.kind);
-        let previous = ix.checked_sub(1).and_then(|ix| lexed.tokens.get(ix)).map(|token| token.kind);
+        let previous =
+            ix.checked_sub(1).and_then(|ix| lexed.tokens.get(ix)).map(|token| token.kind);
         let word = token.span.of(text);
         match token.kind {
             TokenKind::Open(Bracket::Square) => square += 1,
@@ -242,6 +255,7 @@ mod tests {
             stops,
             node: None,
             name: String::new(),
+            op: String::new(),
             word: String::new(),
             src: None,
             title: String::new(),
@@ -265,7 +279,9 @@ mod tests {
              <span class=\"f\">fd</span> <span class=\"c\"># &lt;why&gt;</span></span></div>"
         );
         let leaf = code("param w [2 token] = 1", None, None, None);
-        assert!(leaf.contains("<span class=\"k\">param</span> w [2 <span class=\"a\">token</span>]"));
+        assert!(
+            leaf.contains("<span class=\"k\">param</span> w [2 <span class=\"a\">token</span>]")
+        );
     }
 
     #[test]

@@ -7,9 +7,14 @@ use crate::model::number::{plain, short};
 
 /// How many elements are printed; above, only what they say together.
 const CELLS: u64 = 1024;
+/// Whether the cells stand so close that they print fewer digits, and no zero before the point.
+fn is_dense(node: &NodeRow) -> bool {
+    node.shape.last().is_some_and(|extent| *extent > 6)
+}
+
 /// Significant digits in a cell: as many as the right column has room for.
 fn digits(node: &NodeRow) -> usize {
-    if node.shape.last().is_some_and(|extent| *extent > 6) { 3 } else { 4 }
+    if is_dense(node) { 3 } else { 4 }
 }
 
 /// Adds the elements of a node. `hue` is the class of its side.
@@ -26,7 +31,7 @@ pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
         statistics(html, node);
         return;
     }
-    let digits = digits(node);
+    let (digits, dense) = (digits(node), is_dense(node));
     let largest = node.values.iter().filter(|value| value.is_finite());
     let largest = largest.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let n_columns = node.shape.last().map_or(1, |extent| *extent as usize);
@@ -35,7 +40,9 @@ pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
     for (slice_ix, slice) in slices.enumerate() {
         html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"");
         html.text(&node.name).raw("\"><table class=\"heat ").raw(hue).raw("\">");
-        html.raw("<caption class=\"").raw(if node.shape.len() > 2 { "slice" } else { "vh" }).raw("\">");
+        html.raw("<caption class=\"")
+            .raw(if node.shape.len() > 2 { "slice" } else { "vh" })
+            .raw("\">");
         html.text(&node.name);
         if node.shape.len() > 2 {
             html.text(&slice_name(&node.shape, slice_ix));
@@ -44,7 +51,10 @@ pub fn grid(html: &mut Html, node: &NodeRow, hue: &str) {
         for row in slice.chunks(n_columns.max(1)) {
             html.raw("<tr>");
             for value in row {
-                cell(html, *value, largest, digits);
+                let (shown, full) = (short(*value, digits), plain(*value));
+                let printed = if dense { without_zero(&shown) } else { shown.clone() };
+                let level = magnitude(*value, largest);
+                cell(html, *value, level, &printed, (shown != full).then_some(&full));
             }
             html.raw("</tr>");
         }
@@ -59,20 +69,34 @@ pub fn rounds(node: &NodeRow) -> Option<usize> {
     (node.n_elements <= CELLS && node.values.iter().any(rounded)).then_some(digits)
 }
 
-fn cell(html: &mut Html, value: f64, largest: f64, digits: usize) {
+/// `−.25` for `−0.25`.
+fn without_zero(number: &str) -> String {
+    match (number.strip_prefix("0."), number.strip_prefix("−0.")) {
+        (Some(rest), _) => format!(".{rest}"),
+        (_, Some(rest)) => format!("−.{rest}"),
+        (None, None) => number.to_owned(),
+    }
+}
+
+/// From 0 to 10, against the largest element.
+fn magnitude(value: f64, largest: f64) -> usize {
     let level = if largest > 0.0 { (value.abs() / largest * 10.0).round() as usize } else { 0 };
+    level.min(10)
+}
+
+/// `full` is what the printed number leaves out.
+fn cell(html: &mut Html, value: f64, level: usize, printed: &str, full: Option<&String>) {
     let sign = match value {
         v if v.is_nan() => "x",
         0.0 => "z",
         v if v < 0.0 => "n",
         _ => "p",
     };
-    let (shown, full) = (short(value, digits), plain(value));
-    html.raw("<td class=\"").raw(sign).raw(" a").int(level.min(10));
-    if shown != full {
-        html.raw("\" title=\"").text(&full);
+    html.raw("<td class=\"").raw(sign).raw(" a").int(level);
+    if let Some(full) = full {
+        html.raw("\" title=\"").text(full);
     }
-    html.raw("\">").text(&shown).raw("</td>");
+    html.raw("\">").text(printed).raw("</td>");
 }
 
 /// `[1,0,:,:]`
@@ -143,6 +167,14 @@ mod tests {
         assert_eq!(rounds(&third), Some(4));
         assert!(made(&third).contains("title=\"0.3333333333333333\">0.3333</td>"));
         assert_eq!(rounds(&node(&[], &[0.25])), None);
+    }
+
+    #[test]
+    fn a_dense_grid_drops_the_zero_before_the_point() {
+        let html = made(&node(&[7], &[0.25, -0.5, 10.5, 0.0, 1.0, 2.0, 3.0]));
+        for cell in [">.25<", ">−.5<", ">10.5<", ">0<"] {
+            assert!(html.contains(cell), "{cell}");
+        }
     }
 
     #[test]

@@ -78,7 +78,10 @@ fn origin(report: &Report, node: &NodeRow) -> String {
         }
         (_, Some(of), Some(into), Some(src)) => {
             let source = usize::from(src) + 1;
-            format!("Gradient of `{}`, from source {source} of `{} = {}`", into.name, of.name, of.formula)
+            format!(
+                "Gradient of `{}`, from source {source} of `{} = {}`",
+                into.name, of.name, of.formula
+            )
         }
         (_, _, Some(into), _) => format!("Gradient of `{}`", into.name),
         _ => String::new(),

@@ -42,9 +42,15 @@ pub fn outline(run: &Run, view: &View) -> String {
         };
         html.raw("<li><button data-do=\"select ").int(ix).raw("\" data-key=\"o").int(ix).raw("\"");
         html.raw(if inspected == Some(ix as u32) { " aria-current=\"true\">" } else { ">" });
-        html.raw("<span class=\"").raw(tone).raw("\">").icon(icon).raw("</span><span class=\"nm\">");
+        html.raw("<span class=\"")
+            .raw(tone)
+            .raw("\">")
+            .icon(icon)
+            .raw("</span><span class=\"nm\">");
         html.text(&node.name).raw("</span><span class=\"op\">").text(&node.word);
-        html.raw("<span class=\"vh\">, shape ").text(&shape(&node.shape)).raw(inputs(report, node).as_str());
+        html.raw("<span class=\"vh\">, shape ")
+            .text(&shape(&node.shape))
+            .raw(inputs(report, node).as_str());
         html.raw(", gradient </span></span><span class=\"st\">");
         match status {
             Status::NoneNeeded => html.raw("none needed"),
@@ -101,8 +107,7 @@ fn status(report: &Report, tick: Option<&TickRow>, ix: u32, node: &NodeRow) -> S
 /// How many of a node's consumers have sent their part of its gradient, and how many will.
 fn paths(report: &Report, ix: u32, n_nodes: u32) -> (usize, usize) {
     let forward = report.nodes.get(..report.n_forward as usize).unwrap_or(&[]);
-    let gradients =
-        report.nodes.get(report.n_forward as usize..n_nodes as usize).unwrap_or(&[]);
+    let gradients = report.nodes.get(report.n_forward as usize..n_nodes as usize).unwrap_or(&[]);
     let (mut done, mut all) = (0, 0);
     for (of, consumer) in forward.iter().enumerate() {
         for (src, _) in consumer.src.iter().enumerate().filter(|(_, source)| **source == ix) {

@@ -174,7 +174,10 @@ fn fixes(html: &mut Html, text: &str, finding: &FindingRow, problem: usize, chos
         if fixes.is_empty() {
             continue;
         }
-        html.raw("<p class=\"kind\">").icon(icon).raw(title).raw("</p><div class=\"fixes\" role=\"group\" aria-label=\"");
+        html.raw("<p class=\"kind\">")
+            .icon(icon)
+            .raw(title)
+            .raw("</p><div class=\"fixes\" role=\"group\" aria-label=\"");
         html.raw(title).raw("\">");
         for (ix, fix) in &fixes {
             html.raw("<button class=\"fix ").raw(class).raw("\" aria-pressed=\"");
@@ -196,7 +199,9 @@ fn difference(html: &mut Html, text: &str, fix: &FixRow, problem: usize, ix: usi
         html.raw(if sign == '−' { "<div class=\"del\"><i>" } else { "<div class=\"add\"><i>" });
         html.text(&sign.to_string()).raw("</i><code>").text(line).raw("</code></div>");
     }
-    html.raw("<p><span>").prose(&fix.note).raw("</span><button class=\"btn primary\" data-do=\"fix ");
+    html.raw("<p><span>")
+        .prose(&fix.note)
+        .raw("</span><button class=\"btn primary\" data-do=\"fix ");
     html.int(problem).raw(" ").int(ix).raw("\" aria-label=\"Apply ").text(&plain(&fix.title));
     html.raw("\">Apply</button></p></div>");
 }
@@ -225,7 +230,8 @@ fn others(html: &mut Html, report: &Report, shown: usize) {
     }
     let reveals = report.findings.get(shown).is_some_and(|finding| finding.stops);
     html.raw("<div class=\"sec\"><h3>");
-    html.raw(if reveals { "Fixing it reveals" } else { "All problems" }).raw("<span class=\"sub\">");
+    html.raw(if reveals { "Fixing it reveals" } else { "All problems" })
+        .raw("<span class=\"sub\">");
     let n = report.findings.len() - usize::from(reveals);
     html.int(n).raw(if reveals { " more" } else { "" }).raw("</span></h3><ul class=\"others\">");
     for (ix, finding) in report.findings.iter().enumerate() {
@@ -262,6 +268,7 @@ mod tests {
             stops: true,
             node: Some(2),
             name: "y".to_owned(),
+            op: "div".to_owned(),
             word: "DIV".to_owned(),
             src: Some(1),
             title: "DIV cannot send".to_owned(),

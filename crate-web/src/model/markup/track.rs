@@ -214,7 +214,8 @@ fn brackets(html: &mut Html, timeline: &Timeline, grain: Grain, track: &Track) {
         html.raw("v-3\"/>");
         let width = ui_width(phase.word(), 11.0);
         let half = width / 2.0;
-        let middle = f64::midpoint(x, end).clamp(half + 1.0, (track.width - half - 1.0).max(half + 1.0));
+        let middle =
+            f64::midpoint(x, end).clamp(half + 1.0, (track.width - half - 1.0).max(half + 1.0));
         let (from, to) = (middle - half - 4.0, middle + half + 4.0);
         if taken.iter().any(|(start, end)| from < *end && *start < to) {
             continue;

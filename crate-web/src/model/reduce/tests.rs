@@ -20,6 +20,7 @@ fn refusal() -> FindingRow {
         stops: true,
         node: Some(1),
         name: "y".to_owned(),
+        op: "div".to_owned(),
         word: "DIV".to_owned(),
         src: Some(1),
         title: String::new(),
@@ -128,7 +129,11 @@ fn a_fix_changes_the_text_in_one_step_of_undo() {
     assert_eq!(state.doc.text(), "rules upstream\ny = w / repeat(c, w)");
     assert!(matches!(&effects[0], Effect::ShowText { text, .. } if text == state.doc.text()));
     assert!(matches!(effects.last(), Some(Effect::Analyse { rev: 1, .. })));
-    assert_eq!(reduce(&mut state, Action::Fix { problem: 0, fix: 0 }), [], "it belongs to an older text");
+    assert_eq!(
+        reduce(&mut state, Action::Fix { problem: 0, fix: 0 }),
+        [],
+        "it belongs to an older text"
+    );
     reduce(&mut state, Action::Undo);
     assert_eq!(state.doc.text(), TEXT);
     assert_eq!(reduce(&mut state, Action::Fix { problem: 7, fix: 0 }), []);
@@ -247,7 +252,9 @@ fn files_are_named_after_the_title() {
     let mut state = page();
     answer(&mut state, Report { title: "Why does this: refuse?".to_owned(), ..refused() });
     let effects = reduce(&mut state, Action::Save);
-    assert!(matches!(&effects[..], [Effect::Download { name, .. }] if name == "why-does-this-refuse.fold"));
+    assert!(
+        matches!(&effects[..], [Effect::Download { name, .. }] if name == "why-does-this-refuse.fold")
+    );
     answer(&mut state, refused());
     let effects = reduce(&mut state, Action::Save);
     assert!(matches!(&effects[..], [Effect::Download { name, .. }] if name == "untitled.fold"));
@@ -276,9 +283,7 @@ fn a_page_that_turns_narrow_is_drawn_again() {
 #[test]
 fn a_crash_is_announced_once_and_retry_is_the_users() {
     let mut state = page();
-    let down = || {
-        Action::Linked(LinkState::Down { crash: Crash::TimedOut, gave_up: false })
-    };
+    let down = || Action::Linked(LinkState::Down { crash: Crash::TimedOut, gave_up: false });
     assert_eq!(says(&reduce(&mut state, down())).len(), 1);
     assert_eq!(reduce(&mut state, down()), []);
     assert_eq!(reduce(&mut state, Action::Retry), [Effect::Retry]);
