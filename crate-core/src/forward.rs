@@ -32,12 +32,7 @@ pub struct Values<T> {
 impl<T: Lane> Values<T> {
     /// No values yet.
     pub fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            given: Vec::new(),
-            written: Vec::new(),
-            before: BTreeMap::new(),
-        }
+        Self { slots: Vec::new(), given: Vec::new(), written: Vec::new(), before: BTreeMap::new() }
     }
 
     /// Gives a leaf other values than its own, from the next evaluation on.
@@ -275,8 +270,12 @@ impl<T: Lane> Values<T> {
         let view = graph.storage(id);
         let places = Walk::new(&view, graph.node(id).ty.shape).take(n);
         match self.slots.get(view.root.index()) {
-            Some(Slot::Real(root)) => places.filter_map(|at| root.get(at).map(|x| x.to_f64())).collect(),
-            Some(Slot::Whole(root)) => places.filter_map(|at| root.get(at).map(|x| f64::from(*x))).collect(),
+            Some(Slot::Real(root)) => {
+                places.filter_map(|at| root.get(at).map(|x| x.to_f64())).collect()
+            }
+            Some(Slot::Whole(root)) => {
+                places.filter_map(|at| root.get(at).map(|x| f64::from(*x))).collect()
+            }
             _ => Vec::new(),
         }
     }

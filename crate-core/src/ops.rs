@@ -1,10 +1,10 @@
 //! The op table: the only list of ops. Palette, docs, checks, completion and tests are made from it.
 //! To add an op: one file beside the others, one line here.
 
-pub mod def;
 mod activation;
 mod along;
 mod conv;
+pub mod def;
 mod einsum_spec;
 mod gated;
 mod lines;

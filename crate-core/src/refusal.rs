@@ -351,7 +351,9 @@ impl Reason {
                 format!("{op} (node \"{node}\") has a backward, but not in this form: {why}.")
             }
             Self::SrcNotContiguous => {
-                format!("{node}: {op} reads its operand in the order of memory, and it is a transposed view.")
+                format!(
+                    "{node}: {op} reads its operand in the order of memory, and it is a transposed view."
+                )
             }
             Self::GradNotContiguous(why) => {
                 format!("{op} (node \"{node}\") is given a gradient that is a view, and {why}.")

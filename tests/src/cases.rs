@@ -268,7 +268,8 @@ pub struct Case {
 impl Case {
     /// The tolerance of its numbers.
     pub fn tolerance(&self) -> Tolerance {
-        let own = |key, or| self.expect.tol.as_ref().and_then(|t| t.get(key)).copied().unwrap_or(or);
+        let own =
+            |key, or| self.expect.tol.as_ref().and_then(|t| t.get(key)).copied().unwrap_or(or);
         Tolerance { rtol: own("rtol", 1e-5), atol: own("atol", 1e-6) }
     }
 }

@@ -46,10 +46,12 @@ pub fn built(text: &str) -> Analysis {
 
 /// `built`, or the first error as `code at node`, with `, source N` where one is to blame.
 pub fn outcome(analysis: &Analysis) -> String {
-    analysis.report.findings.iter().find(|f| f.weight == Weight::Error).map_or_else(
-        || "built".to_owned(),
-        place,
-    )
+    analysis
+        .report
+        .findings
+        .iter()
+        .find(|f| f.weight == Weight::Error)
+        .map_or_else(|| "built".to_owned(), place)
 }
 
 /// Every finding as `code at node, source N`.

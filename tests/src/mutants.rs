@@ -38,9 +38,9 @@ const WORDS: &[(&str, &str)] = &[
     ("OpKind::LessEqual", "OpKind::Greater"),
     (
         "folded(",
-        "(|src, value| Contribution { src, via: crate::trace::Accum::Add, value, fold: false })(",
+        "(|src, value| crate::ops::def::Contribution { src, via: crate::trace::Accum::Add, value, fold: false })(",
     ),
-    ("out.push(", "drop::<Contribution>("),
+    ("out.push(", "drop::<crate::ops::def::Contribution>("),
 ];
 
 /// The same for the driver, whose code is conditions rather than terms.

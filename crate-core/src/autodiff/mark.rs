@@ -164,7 +164,8 @@ impl Build<'_> {
         }
         let mut mine = overwrites.iter().filter(|(writer, ..)| *writer == id);
         if !looks_ahead && !writes && mine.clone().next().is_some() {
-            let what = "it writes over a value that a rule reads later, and that rule reads the new one";
+            let what =
+                "it writes over a value that a rule reads later, and that rule reads the new one";
             self.flag(id, None, HazardKind::UpstreamValue(what));
         }
         if looks_ahead && let Some((_, victim, reader)) = mine.next() {

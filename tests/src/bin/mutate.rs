@@ -28,7 +28,7 @@ fn main() {
         option(name).and_then(|x| x.parse().ok()).unwrap_or(otherwise)
     };
     let only = option("--only").cloned().unwrap_or_default();
-    let all: Vec<Mutant> = ["crate-core/src/ops", "crate-core/src/autodiff"]
+    let all: Vec<Mutant> = ["crate-core/src/autodiff", "crate-core/src/ops"]
         .into_iter()
         .flat_map(|folder| sources(folder, ".rs"))
         .filter(|s| !s.path.ends_with("/def.rs") && s.path.contains(&only))

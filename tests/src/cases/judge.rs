@@ -9,9 +9,9 @@ use foldback::report::Verdict;
 use foldback::trace::{Author, Event};
 use serde_json::Value;
 
+use self::training::{clipped, step_refused, stepped};
 use super::run::{Run, Seen, run};
 use super::text::{Form, extents, literal, tell};
-use self::training::{clipped, step_refused, stepped};
 use super::{Alternative, Case, Refusal, Stretch, Tensor, Tensors, Tolerance};
 
 /// Their reasons and our codes: the one place where the two vocabularies meet. A leaf that gets nothing because the
@@ -178,7 +178,8 @@ fn instead(case: &Case, alternative: &Alternative, problems: &mut Problems) {
     }
     let zeros = |want: &Tensor| want.values().iter().all(|x| x.to_bits() == 0);
     for name in alternative.grads.iter().filter(|(_, want)| zeros(want)).map(|(name, _)| name) {
-        let said = |s: &Seen| s.node == *name && codes("gradient_missing").contains(&s.code.as_str());
+        let said =
+            |s: &Seen| s.node == *name && codes("gradient_missing").contains(&s.code.as_str());
         if !out.seen.iter().any(said) {
             problems.push(format!("the zeros of {name} are not explained: {}", out.said()));
         }
@@ -221,7 +222,8 @@ fn folds(out: &Run, stretch: &Stretch, problems: &mut Problems) {
         };
         (0..stretch.out_shape.len() as u32).filter(differs).partition(|axis| *axis < lead)
     };
-    let wanted = |axes: &Option<Vec<u32>>| axes.iter().flatten().copied().collect::<BTreeSet<u32>>();
+    let wanted =
+        |axes: &Option<Vec<u32>>| axes.iter().flatten().copied().collect::<BTreeSet<u32>>();
     if (&new, &kept) != (&wanted(&stretch.sum_new_axes), &wanted(&stretch.sum_kept_axes)) {
         problems.push(format!(
             "{what}: away {new:?}, kept {kept:?} instead of {:?}, {:?}",
@@ -306,7 +308,8 @@ fn trapped(case: &Case, out: &Run, problems: &mut Problems) {
     let Some(trap) = &case.expect.trap else { return };
     for (name, wrong) in &trap.grads {
         let Some((shape, values)) = out.grad(name) else { continue };
-        if shape.dims() == wrong.shape.as_slice() && case.tolerance().all(&values, &wrong.values()) {
+        if shape.dims() == wrong.shape.as_slice() && case.tolerance().all(&values, &wrong.values())
+        {
             problems.push(format!("trapped: {} (gradient of {name})", trap.mistake));
         }
     }
@@ -370,9 +373,12 @@ fn checked(case: &Case, check: &Value, problems: &mut Problems) {
         let Ok(tensor) = serde_json::from_value::<Tensor>(tensor.clone()) else { continue };
         let wrong = literal(&tensor.shape, &tensor.values());
         let rows = verdicts(&with(case, &format!("check formula {name} = {wrong}")));
-        let at = |ix: usize| check.pointer(&format!("/must_fail_at/{name}/{ix}")).and_then(Value::as_u64);
+        let at = |ix: usize| {
+            check.pointer(&format!("/must_fail_at/{name}/{ix}")).and_then(Value::as_u64)
+        };
         let must: Vec<u64> = (0..).map_while(at).collect();
-        let failed = rows.iter().enumerate().filter(|(_, (.., verdict, _))| *verdict != Verdict::Agrees);
+        let failed =
+            rows.iter().enumerate().filter(|(_, (.., verdict, _))| *verdict != Verdict::Agrees);
         let failed: Vec<u64> = failed.map(|(ix, _)| ix as u64).collect();
         if failed != must {
             problems.push(format!("a wrong gradient of {name} fails at {failed:?}, not {must:?}"));
@@ -404,7 +410,13 @@ fn by_decree(case: &Case, variant: &Value, problems: &mut Problems) {
     let out = run(&super::text::Told { text: text.clone(), ..Default::default() });
     let grads = variant.get("grads").cloned().unwrap_or_default();
     for (name, want) in serde_json::from_value::<Tensors>(grads).unwrap_or_default() {
-        compare(case.tolerance(), &format!("kept gradient of {name}"), out.grad(&name), &want, problems);
+        compare(
+            case.tolerance(),
+            &format!("kept gradient of {name}"),
+            out.grad(&name),
+            &want,
+            problems,
+        );
     }
     // The gradient of the plain graph, as a closed form of the kept one: they differ at the kept row, on purpose.
     let Some(plain) = case.expect.grads.get(name) else { return };

@@ -120,11 +120,8 @@ fn number(x: f64) -> String {
 }
 
 /// Their word and ours, where they differ and the call looks alike.
-const WORDS: &[(&str, &str)] = &[
-    ("square", "sqr"),
-    ("ggml_mul_mat", "mul_mat"),
-    ("topk_idx", "top_k"),
-];
+const WORDS: &[(&str, &str)] =
+    &[("square", "sqr"), ("ggml_mul_mat", "mul_mat"), ("topk_idx", "top_k")];
 
 /// Attributes that are not the op's: they ask for another rule, or say how the op is used.
 const NOT_OURS: &[&str] =

@@ -73,7 +73,11 @@ pub(super) fn build(op: &str, p: &Params<'_>) -> Built {
             };
             let program = program.leaf("x", &p.ints("ne"), WIDE);
             // A leaf that trains is not written over; its copy is.
-            let line = if p.flag("inplace") { format!("c = dup(x)\ny = {}", call("scale!", "c")) } else { format!("y = {}", call("scale", "x")) };
+            let line = if p.flag("inplace") {
+                format!("c = dup(x)\ny = {}", call("scale!", "c"))
+            } else {
+                format!("y = {}", call("scale", "x"))
+            };
             Ok(program.line(line))
         }
         "REPEAT" => {
@@ -95,7 +99,10 @@ pub(super) fn build(op: &str, p: &Params<'_>) -> Built {
         }
         "CROSS_ENTROPY_LOSS" => {
             let dims = p.ints("ne");
-            let program = program.constant(format!("const raw {} = randn(seed=7)\nlabels = softmax(raw)", ne(&dims)));
+            let program = program.constant(format!(
+                "const raw {} = randn(seed=7)\nlabels = softmax(raw)",
+                ne(&dims)
+            ));
             Ok(program.leaf("x", &dims, WIDE).line("y = cross_entropy_loss(x, labels)"))
         }
         "SOLVE_TRI" => {
@@ -148,7 +155,11 @@ fn unary(program: Program, name: &str, range: (f64, f64), p: &Params<'_>) -> Pro
     let is_view = p.flag("v") || p.flag("use_view_slice") || p.flag("slice");
     let program = seen(program, "x", &dims, range, is_view);
     let order = p.ints("permute");
-    let swapped = if p.int("permute") == 1 { Some("permute(x, 0, 2, 1, 3)".to_owned()) } else { permuted("x", &order) };
+    let swapped = if p.int("permute") == 1 {
+        Some("permute(x, 0, 2, 1, 3)".to_owned())
+    } else {
+        permuted("x", &order)
+    };
     let of = swapped.unwrap_or_else(|| "x".to_owned());
     program.line(format!("y = {name}({of})"))
 }
@@ -157,7 +168,11 @@ fn gated(program: Program, name: &str, p: &Params<'_>) -> Program {
     let dims = p.ints("ne_a");
     let program = seen(program, "a", &dims, WIDE, p.flag("v"));
     let program = seen(program, "b", &dims, WIDE, p.flag("v"));
-    let more = if name == "swiglu_oai" { format!(", alpha={:?}, limit={:?}", p.num("alpha"), p.num("limit")) } else { String::new() };
+    let more = if name == "swiglu_oai" {
+        format!(", alpha={:?}, limit={:?}", p.num("alpha"), p.num("limit"))
+    } else {
+        String::new()
+    };
     program.line(format!("y = {name}(a, b{more})"))
 }
 
@@ -171,7 +186,9 @@ fn binary(program: Program, sign: &str, range: (f64, f64), p: &Params<'_>) -> Pr
     if p.flag("perm1") {
         let mut swapped = b;
         swapped.swap(0, 1);
-        return program.leaf("b", &swapped, range).line(format!("y = a {sign} transpose(b, -1, -2)"));
+        return program
+            .leaf("b", &swapped, range)
+            .line(format!("y = a {sign} transpose(b, -1, -2)"));
     }
     program.leaf("b", &b, range).line(format!("y = a {sign} b"))
 }
@@ -196,13 +213,17 @@ fn acc(program: Program, p: &Params<'_>) -> Program {
 
 fn set(program: Program, p: &Params<'_>) -> Program {
     let (src, dim) = (p.ints("ne"), p.int("dim") as usize);
-    let dst: Vec<u32> = src.iter().enumerate().map(|(i, e)| if i < dim { 2 * e } else { *e }).collect();
+    let dst: Vec<u32> =
+        src.iter().enumerate().map(|(i, e)| if i < dim { 2 * e } else { *e }).collect();
     let start: Vec<&str> = (0..4).rev().map(|i| if i < dim { "1" } else { "0" }).collect();
-    let bang = if p.flag("inplace") { ("c = dup(a)\n", "set_slice!(c") } else { ("", "set_slice(a") };
-    program
-        .leaf("a", &dst, WIDE)
-        .leaf("b", &src, WIDE)
-        .line(format!("{}y = {}, b, start=[{}])", bang.0, bang.1, start.join(", ")))
+    let bang =
+        if p.flag("inplace") { ("c = dup(a)\n", "set_slice!(c") } else { ("", "set_slice(a") };
+    program.leaf("a", &dst, WIDE).leaf("b", &src, WIDE).line(format!(
+        "{}y = {}, b, start=[{}])",
+        bang.0,
+        bang.1,
+        start.join(", ")
+    ))
 }
 
 fn cpy(program: Program, p: &Params<'_>) -> Program {
@@ -227,7 +248,8 @@ fn soft_max(program: Program, p: &Params<'_>) -> Program {
     let dims = p.ints("ne");
     let [e0, e1, heads, _] = dims.as_slice() else { return program };
     let mut program = program.leaf("x", &dims, WIDE);
-    let mut call = if p.flag("sinks") { "softmax_sinks(x, s".to_owned() } else { "softmax(x".to_owned() };
+    let mut call =
+        if p.flag("sinks") { "softmax_sinks(x, s".to_owned() } else { "softmax(x".to_owned() };
     if p.flag("sinks") {
         program = program.constant(format!("const s [{heads}] = rand(seed=31, lo=-1, hi=1)"));
     }
@@ -254,7 +276,9 @@ fn mul_mat(program: Program, p: &Params<'_>) -> Program {
         };
         // Stored in the permuted order, and permuted back.
         let own: Vec<u32> = per.iter().map(|axis| stored(*axis)).collect();
-        program = std::mem::take(&mut program).leaf(&format!("{name}_p"), &own, WIDE).line(format!("{name} = {view}"));
+        program = std::mem::take(&mut program)
+            .leaf(&format!("{name}_p"), &own, WIDE)
+            .line(format!("{name} = {view}"));
     };
     operand("a", a);
     operand("b", b);
@@ -297,7 +321,8 @@ fn geometry(p: &Params<'_>, is_2d: bool, keys: [&str; 2]) -> String {
 fn im2col(program: Program, p: &Params<'_>) -> Program {
     let is_2d = p.flag("is_2D");
     let (kernel, image) = (p.ints("ne_kernel"), p.ints("ne_input"));
-    let take = |dims: &[u32]| if is_2d { dims.to_vec() } else { dims.iter().take(3).copied().collect() };
+    let take =
+        |dims: &[u32]| if is_2d { dims.to_vec() } else { dims.iter().take(3).copied().collect() };
     let program = program.constant(format!("const k {} = 0", ne(&take(&kernel))));
     let at = |keys| geometry(p, is_2d, keys);
     program.leaf("x", &take(&image), WIDE).line(format!(

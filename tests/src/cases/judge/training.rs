@@ -24,7 +24,8 @@ type Tensors32 = Vec<(String, Vec<f32>)>;
 fn same(case: &Case, got: &Tensors32, want: &Tensors) -> bool {
     want.iter().all(|(name, want)| {
         let leaf = got.iter().find(|(leaf, _)| leaf == name);
-        let wide = |(_, v): &(String, Vec<f32>)| v.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
+        let wide =
+            |(_, v): &(String, Vec<f32>)| v.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
         leaf.is_some_and(|leaf| case.tolerance().all(&wide(leaf), &want.values()))
     })
 }
