@@ -34,13 +34,17 @@ fn main() {
         .filter(|s| !s.path.ends_with("/def.rs") && s.path.contains(&only))
         .flat_map(|s| mutants(&s))
         .collect();
+    // Spread over the files, so that a run that is stopped has seen something of each.
+    let mut order: Vec<usize> = (0..all.len()).step_by(number("--every", 1)).collect();
+    order.sort_by_key(|ix| (ix * 7919) % all.len().max(1));
     let chosen: Vec<&Mutant> =
-        all.iter().step_by(number("--every", 1)).take(number("--limit", usize::MAX)).collect();
+        order.iter().take(number("--limit", usize::MAX)).filter_map(|ix| all.get(*ix)).collect();
     println!("{} of {} mutants", chosen.len(), all.len());
+    let n_chosen = chosen.len();
     let scratch = copy();
     assert_eq!(run(&scratch), "", "the tests are red before anything is changed");
     let mut rows = Vec::new();
-    for (ix, mutant) in chosen.iter().enumerate() {
+    for (ix, mutant) in chosen.into_iter().enumerate() {
         let file = scratch.join(&mutant.path);
         let before = fs::read_to_string(&file).unwrap();
         fs::write(&file, &mutant.text).unwrap();
@@ -53,7 +57,7 @@ fn main() {
         println!(
             "{}/{} {}:{} {}: {verdict}",
             ix + 1,
-            chosen.len(),
+            n_chosen,
             mutant.path,
             mutant.line,
             mutant.what
@@ -112,7 +116,7 @@ fn run(scratch: &Path) -> String {
     String::new()
 }
 
-fn write(rows: &[(&&Mutant, String)], n_all: usize) {
+fn write(rows: &[(&Mutant, String)], n_all: usize) {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, verdict) in rows {
         *count.entry(verdict).or_default() += 1;
@@ -125,6 +129,8 @@ fn write(rows: &[(&&Mutant, String)], n_all: usize) {
         out.push_str(&format!("- {verdict}: {n}\n"));
     }
     out.push_str("\n| where | change | verdict |\n|---|---|---|\n");
+    let mut rows: Vec<_> = rows.iter().collect();
+    rows.sort_by_key(|(mutant, _)| (&mutant.path, mutant.line));
     for (mutant, verdict) in rows {
         let what = mutant.what.replace('|', "\\|");
         out.push_str(&format!("| {}:{} | {what} | {verdict} |\n", mutant.path, mutant.line));
