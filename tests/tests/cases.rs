@@ -29,6 +29,11 @@ fn every_public_case_is_answered() {
         .filter(|(id, _)| !listed(id))
         .map(|(id, problems)| format!("{id}\n    {problems}"))
         .collect();
-    println!("{} of {} cases answered, {} listed", cases.len() - wrong.len(), cases.len(), LISTED.len());
+    println!(
+        "{} of {} cases answered, {} listed",
+        cases.len() - wrong.len(),
+        cases.len(),
+        LISTED.len()
+    );
     assert!(unlisted.is_empty(), "{} cases:\n{}", unlisted.len(), unlisted.join("\n"));
 }

@@ -2,8 +2,8 @@
 
 use foldback::refusal::Code;
 use foldback::report::{FindingRow, Weight};
-use foldback_tests::codes::{MINIMAL, Minimal, each};
 use foldback_tests::analyse;
+use foldback_tests::codes::{MINIMAL, Minimal, each};
 
 fn is(finding: &FindingRow, m: &Minimal) -> bool {
     finding.code == m.code.name() && (m.node.is_empty() || finding.name == m.node)
@@ -24,7 +24,8 @@ fn each_text_produces_its_code_at_its_place() {
         let analysis = analyse(&text);
         let findings = &analysis.report.findings;
         let Some(found) = findings.iter().find(|f| is(f, m)) else {
-            let all: Vec<String> = findings.iter().map(|f| format!("{} at {}", f.code, f.name)).collect();
+            let all: Vec<String> =
+                findings.iter().map(|f| format!("{} at {}", f.code, f.name)).collect();
             wrong.push(format!("{} at {:?}: {all:?} in\n{text}", m.code, m.node));
             continue;
         };

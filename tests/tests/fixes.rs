@@ -33,7 +33,8 @@ fn left(text: &str, found: &FindingRow, fix: usize) -> Option<String> {
         let same = |f: &&FindingRow| f.code == found.code && f.name == found.name;
         analyse(text).report.findings.iter().filter(same).count()
     };
-    (count(&mended) >= count(text)).then(|| format!("{} is still there after {:?}:\n{mended}", found.code, fix.title))
+    (count(&mended) >= count(text))
+        .then(|| format!("{} is still there after {:?}:\n{mended}", found.code, fix.title))
 }
 
 fn check(texts: impl Iterator<Item = String>) -> BTreeMap<String, usize> {

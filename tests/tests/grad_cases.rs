@@ -55,7 +55,10 @@ fn started(program: &Program, plain: &[Of]) -> Result<(), String> {
         for (ix, (got, own)) in of.values.iter().zip(&plain.values).enumerate() {
             let want = own + given.init.element(&ty, ix);
             if (got - want).abs() > 1e-9 * want.abs().max(1.0) {
-                return Err(format!("{} starts wrongly: {got} instead of {want} in\n{text}", of.leaf));
+                return Err(format!(
+                    "{} starts wrongly: {got} instead of {want} in\n{text}",
+                    of.leaf
+                ));
             }
         }
     }
@@ -78,7 +81,11 @@ fn every_case_agrees_with_differences() {
             }
         };
         let plain = judge(&program, Around::Nothing);
-        let before = if case.op == "SUM" || case.op == "CROSS_ENTROPY_LOSS" { Ok(Vec::new()) } else { judge(&program, Around::Before) };
+        let before = if case.op == "SUM" || case.op == "CROSS_ENTROPY_LOSS" {
+            Ok(Vec::new())
+        } else {
+            judge(&program, Around::Before)
+        };
         let after = judge(&program, Around::After);
         let start = plain.as_ref().map_or(Ok(()), |plain| started(&program, plain));
         let all = [plain.map(|_| ()), before.map(|_| ()), after.map(|_| ()), start];
@@ -88,7 +95,12 @@ fn every_case_agrees_with_differences() {
     }
     println!("{rows} rows; without a program: {missing:?}, {reasons:?}");
     assert_eq!(rows, 1670, "a row came or went");
-    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.iter().take(20).cloned().collect::<Vec<_>>().join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{}:\n{}",
+        wrong.len(),
+        wrong.iter().take(20).cloned().collect::<Vec<_>>().join("\n")
+    );
     for (op, n) in &missing {
         let listed = LISTED.iter().find(|(listed, _)| listed == op);
         assert!(listed.is_some_and(|(_, most)| n <= most), "{op} has no program for {n} rows");

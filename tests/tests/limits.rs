@@ -20,7 +20,10 @@ fn check(code: &str, inside: &str, outside: &str) {
 
 fn chain(n: usize) -> String {
     let line = |ix: usize| format!("n{ix} = sqr(n{})\n", ix - 1);
-    std::iter::once("param n0 = 1\n".to_owned()).chain((1..n).map(line)).collect::<Vec<String>>().concat()
+    std::iter::once("param n0 = 1\n".to_owned())
+        .chain((1..n).map(line))
+        .collect::<Vec<String>>()
+        .concat()
 }
 
 #[test]
@@ -35,7 +38,8 @@ fn gradient_nodes_count_as_well() {
     let whole = foldback::report::analyse(&text, &Budget::default());
     let n = whole.trace.graph.len();
     assert!(n > 20);
-    let outcome = |nodes| foldback_tests::outcome(&foldback::report::analyse(&text, &budget(nodes)));
+    let outcome =
+        |nodes| foldback_tests::outcome(&foldback::report::analyse(&text, &budget(nodes)));
     assert_eq!(outcome(n), "built");
     assert!(outcome(n - 1).starts_with("too-many-nodes"), "{}", outcome(n - 1));
     assert!(outcome(10).starts_with("too-many-nodes"), "{}", outcome(10));
@@ -51,7 +55,9 @@ fn elements_of_one_tensor() {
 
 #[test]
 fn elements_of_a_result() {
-    let outer = |n: u32| format!("param a [{n},1] = 0\nparam b [1,4096] = 0\ny = repeat(a, shape=[{n},4096]) * b\n");
+    let outer = |n: u32| {
+        format!("param a [{n},1] = 0\nparam b [1,4096] = 0\ny = repeat(a, shape=[{n},4096]) * b\n")
+    };
     check("too-many-elements", &outer(4096), &outer(4097));
 }
 
@@ -101,7 +107,11 @@ fn brackets_sixty_four_deep() {
     // Far beyond: nothing recurses over the text.
     assert!(codes(&deep(200_000)).contains(&"syntax".to_owned()));
     let minus = format!("param x = 1\ny = {}x\n", "-".repeat(100_000));
-    assert!(codes(&minus).iter().all(|c| c == "syntax" || c == "too-many-nodes"), "{:?}", codes(&minus));
+    assert!(
+        codes(&minus).iter().all(|c| c == "syntax" || c == "too-many-nodes"),
+        "{:?}",
+        codes(&minus)
+    );
 }
 
 #[test]
