@@ -1,5 +1,5 @@
 //! What `rope` and its adjoint share: which channels turn together, and by what angle. Mirrors ggml.c, ROPE, with the
-//! YaRN mix of 3.5: pair p of n turns by pos · base^(-2p/n) / factor[p].
+//! YaRN mix of 3.5: pair p of n turns by pos · base^(-2p/n) / `factor[p]`.
 
 use super::def::{Cx, Default as Missing, ParamKind, ParamSpec, ShapeCx};
 use crate::graph::Params;
