@@ -13,13 +13,13 @@ use crate::model::answer::Answer;
 use crate::model::examples::EXAMPLES;
 use crate::model::layout::Orientation;
 use crate::model::markup::track::{Track, track};
-use crate::model::markup::{Html, code, outline, problem, say};
+use crate::model::markup::{Html, LEGEND, code, outline, problem, say};
 use crate::model::reduce::{State, reduce};
 use crate::model::view::{Room, Theme};
 use crate::model::{names, stage, svg};
 
 /// The width of the scrubber on the page's own size, 1440 pixels.
-const TRACK: f64 = 800.0;
+const TRACK: f64 = 799.0;
 
 /// The markup that stands for the page until the engine runs.
 pub fn page() -> String {
@@ -41,7 +41,7 @@ pub fn page() -> String {
     let run = &state.run;
     if let Some(answer) = &run.newest {
         let said = code::Said { report: &answer.report, of: text };
-        html.raw(&code::code(text, Some(said), None, run.inspected(&state.view)));
+        html.raw(&code::code(text, Some(said)));
     }
     html.raw("</div></div></div><div class=\"head second\"><h2>Outline</h2><span class=\"sub\">gradients</span></div><ol class=\"outline own-text\">");
     html.raw(&outline::outline(run, &state.view));
@@ -50,7 +50,8 @@ pub fn page() -> String {
         html.raw(&picture(answer));
     }
     html.raw("</div><div class=\"own-text tall-picture\">").raw(&picture(&tall));
-    html.raw("</div></div></section><aside class=\"panel side\"><div class=\"head\"><h2>Problem</h2></div><div class=\"body prob own-text\">");
+    html.raw("</div></div><ul class=\"legend\">").raw(LEGEND);
+    html.raw("</ul></section><aside class=\"panel side\"><div class=\"head\"><h2>Problem</h2></div><div class=\"body prob own-text\">");
     if let Some(answer) = &run.newest {
         html.raw(&problem::problem(&answer.report, text, 0, 0));
     }

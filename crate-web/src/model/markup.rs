@@ -88,6 +88,16 @@ impl Html {
     }
 }
 
+/// What the lines and signs of the graph mean, as list items.
+pub const LEGEND: &str = concat!(
+    "<li><svg width=\"26\" height=\"10\" aria-hidden=\"true\"><path class=\"lg-fw\" d=\"M0 5H20M18 1.5 25 5l-7 3.5z\"/></svg>value</li>",
+    "<li><svg width=\"26\" height=\"10\" aria-hidden=\"true\"><path class=\"lg-bw\" d=\"M26 5H7\"/><path class=\"lg-bw tip\" d=\"M8 1.5 1 5l7 3.5z\"/></svg>gradient</li>",
+    "<li><svg width=\"18\" height=\"12\" aria-hidden=\"true\"><path class=\"lg-fold\" d=\"M0 1c8 0 6 5 16 5M0 6h16M0 11c8 0 6-5 16-5\"/></svg>fold</li>",
+    "<li><i class=\"lg-p\"></i>positive</li>",
+    "<li><i class=\"lg-n\"></i>negative, size is magnitude</li>",
+    "<li><i class=\"lg-todo\"></i>not built</li>",
+);
+
 /// `[2,3]`, row-major.
 pub fn shape(extents: &[u32]) -> String {
     listed(extents.iter().map(u32::to_string))

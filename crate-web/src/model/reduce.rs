@@ -21,8 +21,9 @@ use crate::protocol::Job;
 /// The rule sets, in the order in which one goes through them.
 pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
 
-/// The least zoom at which a box's name is read on a phone.
-const READABLE: f64 = 0.7;
+/// The least zoom at which a box's name is read, and the one on a phone, which is held closer but smaller.
+const READABLE: f64 = 0.5;
+const READABLE_ON_A_PHONE: f64 = 0.7;
 
 /// What the engine has said.
 #[derive(Clone, Debug, Default)]
@@ -534,11 +535,18 @@ fn fit(state: &mut State, least: f64) {
     state.camera = Camera::fit(state.room.pane, picture, least);
 }
 
-/// The whole picture; on a phone, where it could not be read, the part around the step.
+/// The whole picture; where it could not be read, the part around the step.
 fn open_camera(state: &mut State) {
-    fit(state, if state.room.narrow { READABLE } else { 0.0 });
-    if let Some(node) = state.run.inspected(&state.view) {
-        follow(state, node);
+    fit(state, 0.0);
+    let readable = if state.room.narrow { READABLE_ON_A_PHONE } else { READABLE };
+    if state.camera.zoom >= readable {
+        return;
+    }
+    fit(state, readable);
+    let (run, view) = (&state.run, &state.view);
+    let place = run.inspected(view).and_then(|node| run.shown.as_ref()?.place(node));
+    if let Some((place, size)) = place {
+        state.camera = state.camera.centred(place, size, state.room.pane);
     }
 }
 

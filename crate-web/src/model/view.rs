@@ -217,6 +217,15 @@ impl Camera {
         Self { x: self.x + dx, y: self.y + dy, zoom: self.zoom, fitted: false }
     }
 
+    /// Moved so that a rectangle of the picture stands in the middle of the pane.
+    #[must_use]
+    pub fn centred(self, (x, y): (f64, f64), size: Size, pane: Size) -> Self {
+        let start = |place: f64, extent: f64, pane: f64| {
+            ((pane - extent * self.zoom) / 2.0 - place * self.zoom).round()
+        };
+        Self { x: start(x, size.width, pane.width), y: start(y, size.height, pane.height), ..self }
+    }
+
     /// Moved as little as brings a rectangle of the picture into the pane; the same if it is there.
     #[must_use]
     pub fn showing(self, (x, y): (f64, f64), size: Size, pane: Size) -> Self {
@@ -257,6 +266,14 @@ mod tests {
         assert_eq!((camera.x, camera.zoom), (12.0, 0.5));
         let readable = Camera::fit(PANE, Size { width: 1552.0, height: 200.0 }, 0.7);
         assert!((readable.zoom - 0.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_node_is_brought_to_the_middle() {
+        let camera = Camera { zoom: 0.5, ..Camera::default() };
+        let size = Size { width: 100.0, height: 50.0 };
+        let there = camera.centred((1000.0, 0.0), size, PANE);
+        assert_eq!((there.x, there.y), (-125.0, 288.0));
     }
 
     #[test]

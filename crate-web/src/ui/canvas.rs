@@ -12,6 +12,7 @@ use super::browser::{self, focused};
 use super::markup::icon;
 use crate::model::action::Action;
 use crate::model::answer::Answer;
+use crate::model::markup::LEGEND;
 use crate::model::picture::PicBox;
 use crate::model::view::{Over, Tab};
 use crate::model::{names, stage, svg};
@@ -78,14 +79,7 @@ pub(crate) fn Canvas() -> impl IntoView {
             on:pointermove=move |event: PointerEvent| dragged(app, gesture, &event)
             on:pointerup=move |event: PointerEvent| up(gesture, &event)
             on:pointercancel=move |event: PointerEvent| up(gesture, &event)></div>
-        <ul class="legend" aria-label="Legend">
-            <li><svg width="26" height="10" aria-hidden="true"><path class="lg-fw" d="M0 5H20M18 1.5 25 5l-7 3.5z"/></svg>"value"</li>
-            <li><svg width="26" height="10" aria-hidden="true"><path class="lg-bw" d="M26 5H7"/><path class="lg-bw tip" d="M8 1.5 1 5l7 3.5z"/></svg>"gradient"</li>
-            <li><svg width="18" height="12" aria-hidden="true"><path class="lg-fold" d="M0 1c8 0 6 5 16 5M0 6h16M0 11c8 0 6-5 16-5"/></svg>"fold"</li>
-            <li><i class="lg-p"></i>"positive"</li>
-            <li><i class="lg-n"></i>"negative, size is magnitude"</li>
-            <li><i class="lg-todo"></i>"not built"</li>
-        </ul>
+        <ul class="legend" aria-label="Legend" inner_html=LEGEND></ul>
     }
 }
 

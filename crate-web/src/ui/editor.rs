@@ -3,9 +3,9 @@
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
-use web_sys::{Event, HtmlTextAreaElement, InputEvent, MouseEvent};
+use web_sys::{Element, Event, HtmlTextAreaElement, InputEvent, MouseEvent};
 
-use super::app::{App, app};
+use super::app::{self, App, app};
 use super::markup::{clicked, keep};
 use crate::model::action::Action;
 use crate::model::markup::code::{self, Said};
@@ -46,16 +46,28 @@ fn Editor() -> impl IntoView {
     let app = app();
     let under = NodeRef::<html::Div>::new();
     let colours = Memo::new(move |_| {
-        let node = app.said.with(|said| app.view.with(|view| said.run.inspected(view)));
-        app.doc.with(|doc| {
-            app.said.with(|said| {
-                let report = said.run.newest.as_ref().map(|answer| &answer.report);
-                let said = report.map(|report| Said { report, of: &said.of });
-                code::code(&doc.text, said, Some(doc.caret), node)
-            })
+        app.doc.with(|doc| app.said.with(|said| code::code(&doc.text, report(said))))
+    });
+    // The caret and the step change often: only classes of lines change with them.
+    let caret = Memo::new(move |_| app.doc.with(|doc| code::line_of(&doc.text, doc.caret)));
+    let now = Memo::new(move |_| {
+        app.said.with(|said| {
+            let node = app.view.with(|view| said.run.inspected(view))?;
+            app.doc.with(|doc| code::line_of_node(&doc.text, report(said)?, node))
         })
     });
-    keep(under, colours);
+    Effect::new(move |shown: Option<String>| {
+        let markup = colours.get();
+        let lines = [("cur", Some(caret.get())), ("now", now.get())];
+        let Some(under) = under.get() else { return String::new() };
+        if shown.as_ref() != Some(&markup) {
+            under.set_inner_html(&markup);
+        }
+        for (class, line) in lines {
+            mark(&under, class, line);
+        }
+        markup
+    });
     let typed = move |event: Event| {
         if let Some((text, caret)) = state_of(&event) {
             app.dispatch(Action::Type { text, caret });
@@ -85,6 +97,25 @@ fn Editor() -> impl IntoView {
                     on:input=typed on:beforeinput=before></textarea>
             </div>
         </div>
+    }
+}
+
+/// What the engine has said of the text.
+fn report(said: &app::Said) -> Option<Said<'_>> {
+    said.run.newest.as_ref().map(|answer| Said { report: &answer.report, of: &said.of })
+}
+
+/// Moves a class to a line.
+fn mark(code: &Element, class: &str, line: Option<usize>) {
+    let lines = code.children();
+    let wanted = line.and_then(|line| lines.item(line as u32));
+    if let Some(marked) = code.query_selector(&format!(":scope > .{class}")).ok().flatten()
+        && Some(&marked) != wanted.as_ref()
+    {
+        let _ = marked.class_list().remove_1(class);
+    }
+    if let Some(wanted) = wanted {
+        let _ = wanted.class_list().add_1(class);
     }
 }
 

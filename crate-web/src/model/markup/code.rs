@@ -14,21 +14,15 @@ pub struct Said<'a> {
     pub of: &'a str,
 }
 
-/// The text's lines as markup. `caret` is a byte; `node` is the node that is looked at.
-pub fn code(text: &str, said: Option<Said<'_>>, caret: Option<usize>, node: Option<u32>) -> String {
-    let marks = said.map(|said| Marks::new(text, said, node)).unwrap_or_default();
+/// The text's lines as markup. What depends on the step or the caret is not in it: see [`line_of_node`].
+pub fn code(text: &str, said: Option<Said<'_>>) -> String {
+    let marks = said.map(|said| Marks::new(text, said)).unwrap_or_default();
     let pieces = colours(text);
     let mut html = Html::new();
     let mut start = 0;
     for (ix, line) in text.split('\n').enumerate() {
         let end = start + line.len();
-        let has_caret = caret.is_some_and(|caret| (start..=end).contains(&caret));
-        let look = match marks.line(ix) {
-            Some(Look::Refused) => " bad",
-            Some(Look::Now) => " now",
-            None if has_caret => " cur",
-            None => "",
-        };
+        let look = if marks.refused.contains(&ix) { " bad" } else { "" };
         html.raw("<div class=\"ln").raw(look).raw("\"><i>").int(ix + 1).raw("</i>");
         if let Some((_, shape)) = marks.shapes.iter().find(|(at, _)| *at == ix) {
             html.raw("<b>").text(shape).raw("</b>");
@@ -39,13 +33,6 @@ pub fn code(text: &str, said: Option<Said<'_>>, caret: Option<usize>, node: Opti
         start = end + 1;
     }
     html.done()
-}
-
-/// How a line looks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Look {
-    Refused,
-    Now,
 }
 
 /// An underline: its bytes, and whether the build stopped there.
@@ -59,16 +46,15 @@ struct Under {
 #[derive(Default)]
 struct Marks {
     under: Vec<Under>,
-    lines: Vec<(usize, Look)>,
+    /// Lines at which the build stopped.
+    refused: Vec<usize>,
     /// By line.
     shapes: Vec<(usize, String)>,
 }
 
 impl Marks {
-    fn new(text: &str, said: Said<'_>, node: Option<u32>) -> Self {
+    fn new(text: &str, said: Said<'_>) -> Self {
         let shift = Shift::new(said.of, text);
-        let line_of =
-            |byte: usize| text.get(..byte).map_or(0, |before| before.matches('\n').count());
         let mut marks = Self::default();
         for finding in &said.report.findings {
             let Some((start, end)) = finding.span.and_then(|span| shift.span(span)) else {
@@ -83,22 +69,15 @@ impl Marks {
                 marks.under.push(Under { start, end, stops: finding.stops });
             }
             if finding.stops {
-                marks.lines.push((line_of(start), Look::Refused));
+                marks.refused.push(line_of(text, start));
             }
         }
         marks.under.sort_by_key(|under| under.start);
         let nodes = &said.report.nodes;
-        if let Some(span) = node
-            .and_then(|node| nodes.get(node as usize))
-            .and_then(|node| node.span)
-            .and_then(|span| shift.span(span))
-        {
-            marks.lines.push((line_of(span.0), Look::Now));
-        }
         let forward = nodes.iter().take(said.report.n_forward as usize);
         for node in forward.filter(|node| node.role != Role::Inline && !node.name.contains('.')) {
             let Some((start, _)) = node.span.and_then(|span| shift.span(span)) else { continue };
-            let line = line_of(start);
+            let line = line_of(text, start);
             let written = text.lines().nth(line).unwrap_or("");
             let head = written.split('=').next().unwrap_or("");
             if node.role == Role::Op || !head.contains('[') {
@@ -107,10 +86,17 @@ impl Marks {
         }
         marks
     }
+}
 
-    fn line(&self, ix: usize) -> Option<Look> {
-        self.lines.iter().find(|(line, _)| *line == ix).map(|(_, look)| *look)
-    }
+/// The line of a byte, counted from 0.
+pub fn line_of(text: &str, byte: usize) -> usize {
+    text.get(..byte).map_or(0, |before| before.matches('\n').count())
+}
+
+/// The line that made a node.
+pub fn line_of_node(text: &str, said: Said<'_>, node: u32) -> Option<usize> {
+    let span = said.report.nodes.get(node as usize)?.span?;
+    Shift::new(said.of, text).span(span).map(|(start, _)| line_of(text, start))
 }
 
 /// Where the bytes of one text stand in another: kept before and after the one change between them.
@@ -274,11 +260,11 @@ mod tests {
     #[test]
     fn colours_follow_meaning() {
         assert_eq!(
-            code("check fd # <why>", None, None, None),
+            code("check fd # <why>", None),
             "<div class=\"ln\"><i>1</i><span><span class=\"kc\">check</span> \
              <span class=\"f\">fd</span> <span class=\"c\"># &lt;why&gt;</span></span></div>"
         );
-        let leaf = code("param w [2 token] = 1", None, None, None);
+        let leaf = code("param w [2 token] = 1", None);
         assert!(
             leaf.contains("<span class=\"k\">param</span> w [2 <span class=\"a\">token</span>]")
         );
@@ -299,10 +285,10 @@ mod tests {
             n_forward: 1,
             ..Report::default()
         };
-        let html = code(text, Some(Said { report: &report, of: text }), Some(0), None);
+        let html = code(text, Some(Said { report: &report, of: text }));
         assert_eq!(
             html,
-            "<div class=\"ln cur\"><i>1</i><span>c = w</span></div>\
+            "<div class=\"ln\"><i>1</i><span>c = w</span></div>\
              <div class=\"ln bad\"><i>2</i><b>[2,3]</b><span>y = w / <span class=\" hot\">c</span></span></div>"
         );
     }
@@ -323,7 +309,7 @@ mod tests {
     fn any_span_is_survived() {
         let text = "é";
         let report = Report { findings: vec![finding((1, 1), false)], ..Report::default() };
-        let html = code(text, Some(Said { report: &report, of: text }), Some(9), Some(7));
+        let html = code(text, Some(Said { report: &report, of: text }));
         assert!(html.contains('é'));
     }
 }
