@@ -9,6 +9,7 @@ pub mod protocol;
 #[cfg(target_arch = "wasm32")]
 mod link;
 #[cfg(target_arch = "wasm32")]
+#[expect(unreachable_pub, reason = "a component's macro makes public items of its own")]
 mod ui;
 #[cfg(target_arch = "wasm32")]
 mod worker;

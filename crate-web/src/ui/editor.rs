@@ -84,7 +84,7 @@ fn Editor() -> impl IntoView {
         app.dispatch(action);
     };
     let listening =
-        window_event_listener(leptos::ev::selectionchange, { move |_| caret_moved(app) });
+        window_event_listener(leptos::ev::selectionchange, move |_| caret_moved(app));
     on_cleanup(move || listening.remove());
     view! {
         <div class="editor">
