@@ -83,8 +83,7 @@ fn Editor() -> impl IntoView {
         event.prevent_default();
         app.dispatch(action);
     };
-    let listening =
-        window_event_listener(leptos::ev::selectionchange, move |_| caret_moved(app));
+    let listening = window_event_listener(leptos::ev::selectionchange, move |_| caret_moved(app));
     on_cleanup(move || listening.remove());
     view! {
         <div class="editor">
