@@ -544,9 +544,10 @@ fn open_camera(state: &mut State) {
     }
     fit(state, readable);
     let (run, view) = (&state.run, &state.view);
+    let picture = run.shown.as_ref().map_or(Size::default(), |answer| answer.size());
     let place = run.inspected(view).and_then(|node| run.shown.as_ref()?.place(node));
     if let Some((place, size)) = place {
-        state.camera = state.camera.centred(place, size, state.room.pane);
+        state.camera = state.camera.centred(place, size, state.room.pane, picture);
     }
 }
 

@@ -217,13 +217,23 @@ impl Camera {
         Self { x: self.x + dx, y: self.y + dy, zoom: self.zoom, fitted: false }
     }
 
-    /// Moved so that a rectangle of the picture stands in the middle of the pane.
+    /// Moved so that a rectangle of the picture stands in the middle of the pane, as far as the picture fills it.
     #[must_use]
-    pub fn centred(self, (x, y): (f64, f64), size: Size, pane: Size) -> Self {
-        let start = |place: f64, extent: f64, pane: f64| {
-            ((pane - extent * self.zoom) / 2.0 - place * self.zoom).round()
+    pub fn centred(self, (x, y): (f64, f64), size: Size, pane: Size, picture: Size) -> Self {
+        let start = |place: f64, extent: f64, pane: f64, whole: f64| {
+            let least = pane - whole * self.zoom - MARGIN;
+            let middle = if least > MARGIN {
+                (pane - whole * self.zoom) / 2.0
+            } else {
+                ((pane - extent * self.zoom) / 2.0 - place * self.zoom).clamp(least, MARGIN)
+            };
+            middle.round()
         };
-        Self { x: start(x, size.width, pane.width), y: start(y, size.height, pane.height), ..self }
+        Self {
+            x: start(x, size.width, pane.width, picture.width),
+            y: start(y, size.height, pane.height, picture.height),
+            ..self
+        }
     }
 
     /// Moved as little as brings a rectangle of the picture into the pane; the same if it is there.
@@ -272,8 +282,15 @@ mod tests {
     fn a_node_is_brought_to_the_middle() {
         let camera = Camera { zoom: 0.5, ..Camera::default() };
         let size = Size { width: 100.0, height: 50.0 };
-        let there = camera.centred((1000.0, 0.0), size, PANE);
-        assert_eq!((there.x, there.y), (-125.0, 288.0));
+        let picture = Size { width: 4000.0, height: 600.0 };
+        let there = camera.centred((1000.0, 0.0), size, PANE, picture);
+        assert_eq!(
+            (there.x, there.y),
+            (-125.0, 150.0),
+            "a low picture stands in the middle itself"
+        );
+        let at_edge = camera.centred((0.0, 0.0), size, PANE, picture);
+        assert_eq!((at_edge.x, at_edge.y), (12.0, 150.0), "beside it there is nothing to see");
     }
 
     #[test]
