@@ -5,7 +5,7 @@ use super::def::{Cx, Default as Missing, ParamKind, ParamSpec, ShapeCx};
 use crate::graph::Params;
 use crate::math::{self, Real};
 use crate::refusal::Reason;
-use crate::tensor::{Shape, TensorType};
+use crate::tensor::{DType, Shape, TensorType};
 
 const N_DIMS: usize = 0;
 const MODE: usize = 1;
@@ -103,6 +103,10 @@ impl Turn {
 /// The type of a rotation of `x [.., tokens, heads, n]`, or `[tokens, n]`, by `pos [tokens]`.
 pub(super) fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let (x, pos) = (cx.ty(0), cx.ty(1));
+    // ggml's positions are I32 too. Stored as floats they could train, and no rule sends them a gradient.
+    if pos.dtype != DType::I32 {
+        return Err(Reason::BadParam { param: "positions", wants: "stored as i32" });
+    }
     let turn = Turn::new(x.shape, cx.params)?;
     let rank = x.shape.rank();
     if rank < 2 {
