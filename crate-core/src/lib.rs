@@ -7,8 +7,14 @@
 //!
 //! Deliberately absent: I/O, a clock, threads, and panics on anything a user can write.
 
+#![cfg_attr(
+    not(feature = "full"),
+    expect(dead_code, reason = "helpers of the rows that are left out")
+)]
+
 pub mod tensor;
 
+#[cfg(feature = "full")]
 pub mod dual;
 pub mod kernels;
 pub mod math;
@@ -26,9 +32,12 @@ pub mod rules;
 pub mod autodiff;
 pub mod forward;
 pub mod lang;
+pub mod optimizer;
 
+#[cfg(feature = "full")]
 pub mod check;
 pub mod contract;
+#[cfg(feature = "full")]
 pub mod train;
 
 pub mod report;

@@ -1,16 +1,22 @@
 //! The op table: the only list of ops. Palette, docs, checks, completion and tests are made from it.
 //! To add an op: one file beside the others, one line here.
+//!
+//! Rows under `first` are in the engine that the page starts with; those under `full` join when the feature does.
 
+#[cfg(feature = "full")]
 mod activation;
 mod along;
+#[cfg(feature = "full")]
 mod conv;
 pub mod def;
 mod einsum_spec;
 mod gated;
 mod lines;
+#[cfg(feature = "full")]
 mod normal;
 mod order;
 mod pick;
+#[cfg(feature = "full")]
 mod pool;
 mod reduce;
 mod resample;
@@ -21,209 +27,224 @@ mod spread;
 mod stored;
 mod terms;
 mod triangle;
+#[cfg(feature = "full")]
 mod window;
 
 use def::OpDef;
 
 macro_rules! op_table {
-    ($($module:ident => $kind:ident,)*) => {
+    (first { $($module:ident => $kind:ident,)* } full { $($later:ident => $later_kind:ident,)* }) => {
         $(mod $module;)*
+        $(#[cfg(feature = "full")] mod $later;)*
 
         /// A row of the table.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "each row documents itself in its file")]
-        pub enum OpKind { $($kind,)* }
+        pub enum OpKind {
+            $($kind,)*
+            $(#[cfg(feature = "full")] $later_kind,)*
+        }
 
         impl OpKind {
             /// Every row, in the order of the table.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+            pub const ALL: &[Self] = &[
+                $(Self::$kind,)*
+                $(#[cfg(feature = "full")] Self::$later_kind,)*
+            ];
 
             /// What is known of the op.
             pub const fn def(self) -> &'static OpDef {
-                match self { $(Self::$kind => &$module::DEF,)* }
+                match self {
+                    $(Self::$kind => &$module::DEF,)*
+                    $(#[cfg(feature = "full")] Self::$later_kind => &$later::DEF,)*
+                }
             }
         }
     };
 }
 
 op_table! {
-    // Arithmetic.
-    add => Add,
-    sub => Sub,
-    mul => Mul,
-    div => Div,
-    pow => Pow,
-    neg => Neg,
-    scale => Scale,
-    // Comparisons and choices.
-    less => Less,
-    less_equal => LessEqual,
-    greater => Greater,
-    greater_equal => GreaterEqual,
-    equal => Equal,
-    not_equal => NotEqual,
-    where_ => Where,
-    clamp => Clamp,
-    step => Step,
-    relu => Relu,
-    // Elementwise functions.
-    sqr => Sqr,
-    sqrt => Sqrt,
-    exp => Exp,
-    log => Log,
-    // Reductions and their adjoints.
-    sum => Sum,
-    sum_rows => SumRows,
-    mean => Mean,
-    mean_rows => MeanRows,
-    repeat => Repeat,
-    repeat_back => RepeatBack,
-    softmax => Softmax,
-    // Products.
-    matmul => Matmul,
-    mul_mat => MulMat,
-    // Shape and storage.
-    reshape => Reshape,
-    transpose => Transpose,
-    permute => Permute,
-    slice => Slice,
-    slice_back => SliceBack,
-    stack => Stack,
-    view => ViewOf,
-    cpy => Cpy,
-    stop_gradient => StopGradient,
-    // Elementwise functions, further.
-    abs => Abs,
-    sgn => Sgn,
-    floor => Floor,
-    ceil => Ceil,
-    round => Round,
-    trunc => Trunc,
-    reciprocal => Reciprocal,
-    rsqrt => Rsqrt,
-    expm1 => Expm1,
-    log1p => Log1p,
-    sin => Sin,
-    cos => Cos,
-    erf => Erf,
-    erfc => Erfc,
-    maximum => Maximum,
-    minimum => Minimum,
-    dup => Dup,
-    cont => Cont,
-    cast => Cast,
-    // Activations.
-    sigmoid => Sigmoid,
-    tanh => Tanh,
-    silu => Silu,
-    gelu => Gelu,
-    gelu_erf => GeluErf,
-    gelu_quick => GeluQuick,
-    elu => Elu,
-    leaky_relu => LeakyRelu,
-    softplus => Softplus,
-    hardsigmoid => Hardsigmoid,
-    hardswish => Hardswish,
-    xielu => Xielu,
-    // Gated linear units.
-    reglu => Reglu,
-    geglu => Geglu,
-    geglu_erf => GegluErf,
-    geglu_quick => GegluQuick,
-    swiglu => Swiglu,
-    swiglu_oai => SwigluOai,
-    // Reductions, further.
-    max => Max,
-    min => Min,
-    prod => Prod,
-    prod_others => ProdOthers,
-    prod_others_back => ProdOthersBack,
-    var => Var,
-    std_ => Std,
-    sample_var => SampleVar,
-    sample_std => SampleStd,
-    logsumexp => Logsumexp,
-    log_softmax => LogSoftmax,
-    cumsum => Cumsum,
-    argmax => Argmax,
-    argmin => Argmin,
-    count_equal => CountEqual,
-    add1 => Add1,
-    softmax_sinks => SoftmaxSinks,
-    // Norms.
-    rms_norm => RmsNorm,
-    norm => Norm,
-    layer_norm => LayerNorm,
-    group_norm => GroupNorm,
-    l2_norm => L2Norm,
-    // Losses.
-    cross_entropy_loss => CrossEntropyLoss,
-    cross_entropy => CrossEntropy,
-    bce_with_logits => BceWithLogits,
-    mse_loss => MseLoss,
-    // Shape, further.
-    concat => Concat,
-    pad => Pad,
-    broadcast_to => BroadcastTo,
-    expand_dims => ExpandDims,
-    squeeze => Squeeze,
-    flatten => Flatten,
-    repeat_interleave => RepeatInterleave,
-    roll => Roll,
-    tri => Tri,
-    tril => Tril,
-    triu => Triu,
-    diag_mask_zero => DiagMaskZero,
-    diag_mask_inf => DiagMaskInf,
-    fill => Fill,
-    diag => Diag,
-    diagonal => Diagonal,
-    set_slice => SetSlice,
-    add_slice => AddSlice,
-    as_strided => AsStrided,
-    as_strided_back => AsStridedBack,
-    // Picking and placing.
-    get_rows => GetRows,
-    get_rows_back => GetRowsBack,
-    set_rows => SetRows,
-    set_rows_back => SetRowsBack,
-    gather => Gather,
-    scatter_add => ScatterAdd,
-    put_along_axis_back => PutAlongAxisBack,
-    put_along_axis => PutAlongAxis,
-    take => Take,
-    take_back => TakeBack,
-    add_id => AddId,
-    mul_mat_id => MulMatId,
-    mul_mat_id_back => MulMatIdBack,
-    argsort => Argsort,
-    top_k => TopK,
-    one_hot => OneHot,
-    // Products, further.
-    out_prod => OutProd,
-    einsum => Einsum,
-    solve_tri => SolveTri,
-    outer => Outer,
-    vecdot => Vecdot,
-    // Images.
-    patches => Patches,
-    patches_back => PatchesBack,
-    im2col => Im2col,
-    conv_2d => Conv2d,
-    conv2d => TorchConv2d,
-    conv_1d => Conv1d,
-    conv1d => TorchConv1d,
-    max_pool_2d => MaxPool2d,
-    max_pool_1d => MaxPool1d,
-    avg_pool_2d => AvgPool2d,
-    avg_pool_1d => AvgPool1d,
-    upscale => Upscale,
-    upscale_back => UpscaleBack,
-    // Attention and positions.
-    rope => Rope,
-    rope_back => RopeBack,
-    flash_attn_ext => FlashAttnExt,
-    gated_delta_step => GatedDeltaStep,
+    first {
+        // Arithmetic.
+        add => Add,
+        sub => Sub,
+        mul => Mul,
+        div => Div,
+        pow => Pow,
+        neg => Neg,
+        scale => Scale,
+        // Comparisons and choices.
+        less => Less,
+        less_equal => LessEqual,
+        greater => Greater,
+        greater_equal => GreaterEqual,
+        equal => Equal,
+        not_equal => NotEqual,
+        where_ => Where,
+        clamp => Clamp,
+        step => Step,
+        relu => Relu,
+        // Elementwise functions.
+        sqr => Sqr,
+        sqrt => Sqrt,
+        exp => Exp,
+        log => Log,
+        // Reductions and their adjoints.
+        sum => Sum,
+        sum_rows => SumRows,
+        mean => Mean,
+        mean_rows => MeanRows,
+        repeat => Repeat,
+        repeat_back => RepeatBack,
+        softmax => Softmax,
+        // Products.
+        matmul => Matmul,
+        mul_mat => MulMat,
+        // Shape and storage.
+        reshape => Reshape,
+        transpose => Transpose,
+        permute => Permute,
+        slice => Slice,
+        slice_back => SliceBack,
+        stack => Stack,
+        view => ViewOf,
+        cpy => Cpy,
+        cont => Cont,
+        stop_gradient => StopGradient,
+    }
+    full {
+        // Elementwise functions, further.
+        abs => Abs,
+        sgn => Sgn,
+        floor => Floor,
+        ceil => Ceil,
+        round => Round,
+        trunc => Trunc,
+        reciprocal => Reciprocal,
+        rsqrt => Rsqrt,
+        expm1 => Expm1,
+        log1p => Log1p,
+        sin => Sin,
+        cos => Cos,
+        erf => Erf,
+        erfc => Erfc,
+        maximum => Maximum,
+        minimum => Minimum,
+        dup => Dup,
+        cast => Cast,
+        // Activations.
+        sigmoid => Sigmoid,
+        tanh => Tanh,
+        silu => Silu,
+        gelu => Gelu,
+        gelu_erf => GeluErf,
+        gelu_quick => GeluQuick,
+        elu => Elu,
+        leaky_relu => LeakyRelu,
+        softplus => Softplus,
+        hardsigmoid => Hardsigmoid,
+        hardswish => Hardswish,
+        xielu => Xielu,
+        // Gated linear units.
+        reglu => Reglu,
+        geglu => Geglu,
+        geglu_erf => GegluErf,
+        geglu_quick => GegluQuick,
+        swiglu => Swiglu,
+        swiglu_oai => SwigluOai,
+        // Reductions, further.
+        max => Max,
+        min => Min,
+        prod => Prod,
+        prod_others => ProdOthers,
+        prod_others_back => ProdOthersBack,
+        var => Var,
+        std_ => Std,
+        sample_var => SampleVar,
+        sample_std => SampleStd,
+        logsumexp => Logsumexp,
+        log_softmax => LogSoftmax,
+        cumsum => Cumsum,
+        argmax => Argmax,
+        argmin => Argmin,
+        count_equal => CountEqual,
+        add1 => Add1,
+        softmax_sinks => SoftmaxSinks,
+        // Norms.
+        rms_norm => RmsNorm,
+        norm => Norm,
+        layer_norm => LayerNorm,
+        group_norm => GroupNorm,
+        l2_norm => L2Norm,
+        // Losses.
+        cross_entropy_loss => CrossEntropyLoss,
+        cross_entropy => CrossEntropy,
+        bce_with_logits => BceWithLogits,
+        mse_loss => MseLoss,
+        // Shape, further.
+        concat => Concat,
+        pad => Pad,
+        broadcast_to => BroadcastTo,
+        expand_dims => ExpandDims,
+        squeeze => Squeeze,
+        flatten => Flatten,
+        repeat_interleave => RepeatInterleave,
+        roll => Roll,
+        tri => Tri,
+        tril => Tril,
+        triu => Triu,
+        diag_mask_zero => DiagMaskZero,
+        diag_mask_inf => DiagMaskInf,
+        fill => Fill,
+        diag => Diag,
+        diagonal => Diagonal,
+        set_slice => SetSlice,
+        add_slice => AddSlice,
+        as_strided => AsStrided,
+        as_strided_back => AsStridedBack,
+        // Picking and placing.
+        get_rows => GetRows,
+        get_rows_back => GetRowsBack,
+        set_rows => SetRows,
+        set_rows_back => SetRowsBack,
+        gather => Gather,
+        scatter_add => ScatterAdd,
+        put_along_axis_back => PutAlongAxisBack,
+        put_along_axis => PutAlongAxis,
+        take => Take,
+        take_back => TakeBack,
+        add_id => AddId,
+        mul_mat_id => MulMatId,
+        mul_mat_id_back => MulMatIdBack,
+        argsort => Argsort,
+        top_k => TopK,
+        one_hot => OneHot,
+        // Products, further.
+        out_prod => OutProd,
+        einsum => Einsum,
+        solve_tri => SolveTri,
+        outer => Outer,
+        vecdot => Vecdot,
+        // Images.
+        patches => Patches,
+        patches_back => PatchesBack,
+        im2col => Im2col,
+        conv_2d => Conv2d,
+        conv2d => TorchConv2d,
+        conv_1d => Conv1d,
+        conv1d => TorchConv1d,
+        max_pool_2d => MaxPool2d,
+        max_pool_1d => MaxPool1d,
+        avg_pool_2d => AvgPool2d,
+        avg_pool_1d => AvgPool1d,
+        upscale => Upscale,
+        upscale_back => UpscaleBack,
+        // Attention and positions.
+        rope => Rope,
+        rope_back => RopeBack,
+        flash_attn_ext => FlashAttnExt,
+        gated_delta_step => GatedDeltaStep,
+    }
 }
 
 /// The row that stops a gradient, for fixes that offer it.

@@ -5,17 +5,23 @@
 use serde::{Deserialize, Serialize};
 
 mod build;
+#[cfg(feature = "full")]
 mod digest;
 mod findings;
+#[cfg(feature = "full")]
 mod jobs;
+#[cfg(feature = "full")]
 pub mod json;
 mod log;
+#[cfg(feature = "full")]
 mod saved;
 mod ticks;
 mod words;
 
 pub use build::{Analysis, analyse};
+#[cfg(feature = "full")]
 pub use jobs::{Checking, Training};
+#[cfg(feature = "full")]
 pub use saved::{TrainSaved, TrainSavedLeaf};
 
 /// A byte range of the text.
@@ -422,6 +428,7 @@ pub struct ChangeRow {
     pub verdict: Verdict,
 }
 
+#[cfg(feature = "full")]
 impl ChangeRow {
     fn of(lr: f64, c: crate::check::Change) -> Self {
         let agrees = c.verdict == crate::check::Verdict::Agrees;

@@ -7,16 +7,15 @@ mod context;
 mod data;
 mod fit;
 mod losses;
-mod optimizer;
 #[cfg(test)]
 mod tests;
 mod told;
 mod trainer;
 
+pub use crate::optimizer::{Moments, Optimizer};
 pub use context::{Context, Kept, Parameter};
 pub use data::{DataSet, Estimate, Outcome};
 pub use fit::{Fit, Progress, Watch, epoch, fit};
 pub use losses::Loss;
-pub use optimizer::{Moments, Optimizer};
 pub use told::{Batch, Fault, Graphs, Model, Options, Pass, Refused};
 pub use trainer::{Failure, Moved, Plan, Saved, SavedParameter, State, Status, Trainer, Trouble};

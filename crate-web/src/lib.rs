@@ -6,9 +6,9 @@ pub mod first;
 pub mod model;
 pub mod protocol;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
 mod link;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "page"))]
 #[expect(unreachable_pub, reason = "a component's macro makes public items of its own")]
 mod ui;
 #[cfg(target_arch = "wasm32")]

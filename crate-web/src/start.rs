@@ -1,38 +1,44 @@
 //! The two entry points that the loader calls.
 
-use std::panic::{self, PanicHookInfo};
-
 use js_sys::global;
-use leptos::mount::mount_to;
-use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
-use crate::model::examples::EXAMPLES;
-use crate::ui::Root;
-use crate::ui::app::App;
 use crate::worker;
 
-#[wasm_bindgen]
-extern "C" {
-    /// Shows the banner of `index.html`, which needs nothing of this module any more.
-    #[wasm_bindgen(js_name = fail, js_namespace = foldback)]
-    fn fail(message: &str);
-}
+#[cfg(feature = "page")]
+mod page {
+    use std::panic::{self, PanicHookInfo};
 
-/// Starts the page in `#app`, with the text kept in the browser, or the first example.
-#[wasm_bindgen]
-pub fn start_page() {
-    panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| fail(&panic.to_string())));
-    let Some(place) = document().get_element_by_id("app").and_then(|app| app.dyn_into().ok())
-    else {
-        return;
-    };
-    let text = crate::ui::kept_text().unwrap_or_else(|| EXAMPLES[0].text.to_owned());
-    mount_to(place, move || {
-        let app = App::start(&text);
-        view! { <Root app/> }
-    })
-    .forget();
+    use leptos::mount::mount_to;
+    use leptos::prelude::*;
+    use wasm_bindgen::prelude::*;
+
+    use crate::model::examples::EXAMPLES;
+    use crate::ui::Root;
+    use crate::ui::app::App;
+
+    #[wasm_bindgen]
+    extern "C" {
+        /// Shows the banner of `index.html`, which needs nothing of this module any more.
+        #[wasm_bindgen(js_name = fail, js_namespace = foldback)]
+        fn fail(message: &str);
+    }
+
+    /// Starts the page in `#app`, with the text kept in the browser, or the first example.
+    #[wasm_bindgen]
+    pub fn start_page() {
+        panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| fail(&panic.to_string())));
+        let Some(place) = document().get_element_by_id("app").and_then(|app| app.dyn_into().ok())
+        else {
+            return;
+        };
+        let text = crate::ui::kept_text().unwrap_or_else(|| EXAMPLES[0].text.to_owned());
+        mount_to(place, move || {
+            let app = App::start(&text);
+            view! { <Root app/> }
+        })
+        .forget();
+    }
 }
 
 /// Starts the worker: the loader has already instantiated the module there. `faults` is for tests.
@@ -45,6 +51,7 @@ pub fn start_worker(faults: bool) {
 
 /// A few words that stand for every bit that a text leads to. Tests compare them with the native build's, and so can
 /// whoever reports that two browsers disagree.
+#[cfg(feature = "full")]
 #[wasm_bindgen]
 pub fn digest(text: &str) -> String {
     foldback::report::analyse(text, &foldback::construct::Budget::default()).digest()

@@ -8,18 +8,18 @@ use std::panic::{self, PanicHookInfo};
 use std::rc::Rc;
 
 use foldback::construct::Budget;
-use foldback::report::{Analysis, CheckReport, TrainReport, analyse};
-use js_sys::{Array, Date, Promise, Uint8Array};
-use serde::Serialize;
+use foldback::report::{Analysis, analyse};
+use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
+#[cfg(feature = "full")]
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use crate::model::answer::Answer;
 use crate::protocol::{Body, Job, Reply, Request, VERSION, pack};
 
-/// How long a job keeps messages waiting, in milliseconds.
-const SLICE: f64 = 30.0;
+#[cfg(feature = "full")]
+mod jobs;
 
 /// Receives from now on. `faults` lets a text break the worker on purpose, for tests of what happens then.
 pub(crate) fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
@@ -69,8 +69,12 @@ fn receive(worker: &Rc<Worker>, request: Request) {
             worker.reply(rev, Body::Report, Some(pack(&answer)));
             worker.analysis.replace(Some(Rc::new(analysis)));
         }
-        Job::Check => spawn_local(check(Rc::clone(worker), rev)),
-        Job::Train => spawn_local(train(Rc::clone(worker), rev)),
+        #[cfg(feature = "full")]
+        Job::Check => spawn_local(jobs::check(Rc::clone(worker), rev)),
+        #[cfg(feature = "full")]
+        Job::Train => spawn_local(jobs::train(Rc::clone(worker), rev)),
+        #[cfg(not(feature = "full"))]
+        Job::Check | Job::Train => {}
     }
 }
 
@@ -85,68 +89,7 @@ fn fail_on_purpose(text: &str) {
     assert!(!text.contains("# fault: panic"), "a panic on purpose");
 }
 
-async fn check(worker: Rc<Worker>, rev: u32) {
-    let Some(analysis) = worker.analysis_of(rev) else { return };
-    let Some(mut checking) = analysis.checking() else {
-        return worker.bulk(rev, Body::Checks { done: true }, &CheckReport::default());
-    };
-    loop {
-        let end = Date::now() + SLICE;
-        let mut more = true;
-        while more && Date::now() < end {
-            more = checking.advance(1);
-        }
-        if !more {
-            break;
-        }
-        if !worker.goes_on(rev).await {
-            return;
-        }
-    }
-    worker.bulk(rev, Body::Checks { done: true }, &checking.report);
-}
-
-async fn train(worker: Rc<Worker>, rev: u32) {
-    let Some(analysis) = worker.analysis_of(rev) else { return };
-    let Some(mut training) = analysis.training() else {
-        return worker.bulk(rev, Body::Training { done: true }, &TrainReport::default());
-    };
-    loop {
-        let end = Date::now() + SLICE;
-        let mut more = true;
-        while more && Date::now() < end {
-            more = training.advance();
-        }
-        if !more {
-            break;
-        }
-        if !worker.goes_on(rev).await {
-            return;
-        }
-    }
-    worker.bulk(rev, Body::Training { done: true }, &training.report);
-}
-
 impl Worker {
-    fn analysis_of(&self, rev: u32) -> Option<Rc<Analysis>> {
-        (self.newest.get() == rev).then(|| self.analysis.borrow().clone()).flatten()
-    }
-
-    /// Says that it is alive, lets messages in, and says whether the job is still wanted.
-    async fn goes_on(&self, rev: u32) -> bool {
-        self.reply(rev, Body::Progress, None);
-        let pause = Promise::new(&mut |resolve, _| {
-            let _ = self.scope.set_timeout_with_callback(&resolve);
-        });
-        // A pause that cannot be made is no reason to stop.
-        let _ = JsFuture::from(pause).await;
-        self.newest.get() == rev
-    }
-
-    fn bulk(&self, rev: u32, body: Body, value: &impl Serialize) {
-        self.reply(rev, body, Some(pack(value)));
-    }
-
     fn reply(&self, rev: u32, body: Body, bytes: Option<Vec<u8>>) {
         post(&self.scope, &Reply::new(rev, body), bytes);
     }

@@ -99,7 +99,7 @@ fn level(path: &str) -> Option<usize> {
     let module = path.strip_prefix("crate-core/src/")?.split(['/', '.']).next()?;
     Some(match module {
         "tensor" => 1,
-        "math" | "kernels" | "dual" => 2,
+        "math" | "kernels" | "dual" | "optimizer" => 2,
         "graph" => 3,
         "refusal" | "trace" => 4,
         "ops" => 5,
@@ -117,7 +117,6 @@ const UP: &[(&str, &str, &str)] = &[
     ("refusal", "ops", "as in the graph: a refusal says whose row it was"),
     ("ops", "rules", "rows name the rule sets in which they differ"),
     ("ops", "forward", "whether a window is packed is said once"),
-    ("lang", "train", "a train line is read into the optimizer's own type"),
 ];
 
 #[test]

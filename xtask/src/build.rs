@@ -38,6 +38,8 @@ pub(crate) fn build(profile: Profile) -> Result<Site> {
         "--lib",
         "--crate-type",
         "cdylib",
+        "--features",
+        "page",
         "--profile",
         profile.name(),
     ]))?;

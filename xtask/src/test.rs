@@ -49,7 +49,8 @@ pub(crate) fn everything() -> ExitCode {
     phase(&mut total, "lints of the page for WebAssembly", || {
         let mut clippy = toolchain::find()?.clippy()?;
         // In the published profile, whose procedural macros the build needs next.
-        clippy.args(["--package", "foldback-web", "--profile", "web", "--", "-D", "warnings"]);
+        clippy.args(["--package", "foldback-web", "--features", "page", "--profile", "web"]);
+        clippy.args(["--", "-D", "warnings"]);
         run(&mut clippy).map(|()| PASSED)
     });
     browser_phases(&mut total, Profile::Web);

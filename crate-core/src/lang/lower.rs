@@ -28,8 +28,8 @@ use super::{Code, Diagnostic, Span};
 use crate::autodiff::Given;
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
+use crate::optimizer::Optimizer;
 use crate::rules::RuleSet;
-use crate::train::Optimizer;
 
 use self::complaint::Complaints;
 use self::machine::Machine;

@@ -4,6 +4,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+#[cfg(feature = "full")]
 use crate::dual::Dual;
 use crate::graph::{Graph, Index, Init, NodeId, Params, Value, View};
 use crate::math::Real;
@@ -301,6 +302,7 @@ pub struct Forward {
     /// For checks.
     pub f64: fn(&mut Cx<'_, f64>),
     /// For forward-mode slopes.
+    #[cfg(feature = "full")]
     pub dual: fn(&mut Cx<'_, Dual>),
 }
 
@@ -322,6 +324,7 @@ impl Lane for f64 {
     }
 }
 
+#[cfg(feature = "full")]
 impl Lane for Dual {
     fn pick(forward: &Forward) -> fn(&mut Cx<'_, Self>) {
         forward.dual
@@ -331,7 +334,12 @@ impl Lane for Dual {
 /// All instances of one generic value function.
 macro_rules! forward {
     ($f:path) => {
-        $crate::ops::def::Forward { f32: $f, f64: $f, dual: $f }
+        $crate::ops::def::Forward {
+            f32: $f,
+            f64: $f,
+            #[cfg(feature = "full")]
+            dual: $f,
+        }
     };
 }
 pub(crate) use forward;

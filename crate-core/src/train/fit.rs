@@ -3,8 +3,8 @@
 
 use super::context::Context;
 use super::data::{DataSet, Outcome};
-use super::optimizer::Optimizer;
 use super::told::{Batch, Fault};
+use crate::optimizer::Optimizer;
 
 /// Where a pass over a data set stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

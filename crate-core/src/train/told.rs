@@ -2,11 +2,11 @@
 //! Deliberately absent: anything it keeps.
 
 use super::losses::Loss;
-use super::optimizer::Optimizer;
 use crate::autodiff::Given;
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
 use crate::ops::OpKind;
+use crate::optimizer::Optimizer;
 use crate::refusal::Refusal;
 use crate::rules::RuleSet;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::context::{Context, Parameter};
 use super::data::Outcome;
-use super::optimizer::{Moments, Optimizer};
 use super::told::{Batch, Fault, Model, Options, Refused};
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
 use crate::ops::OpKind;
+use crate::optimizer::{Moments, Optimizer};
 use crate::refusal::Reason;
 use crate::rules::RuleSet;
 

@@ -12,10 +12,10 @@ use crate::graph::{Flags, Init, NodeId};
 use crate::lang::ast::{Check, ExprId, Ident, Ref, Setting, Statement, StatementKind};
 use crate::lang::suggest::nearest;
 use crate::lang::{Code, Diagnostic, Severity, Span, TextEdit};
+use crate::optimizer::Optimizer;
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
-use crate::train::Optimizer;
 
 /// The node that a document means where no `backward` line names one.
 const LOSS: &str = "loss";
