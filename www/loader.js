@@ -1,6 +1,6 @@
 // The only JavaScript of the project. It runs in two places, from the same file:
-// on the page it fetches and compiles the module once and starts the page;
-// in the worker it receives the compiled module from the page and starts the engine.
+// on the page it fetches and compiles the page's module, which has a part of the engine too, and starts the page;
+// in a worker it receives a compiled module from the page, that one or the whole engine's, and starts the engine.
 "use strict";
 
 (() => {
@@ -15,7 +15,7 @@
     return;
   }
 
-  const { src: loader, dataset: { glue, wasm } } = document.currentScript;
+  const { src: loader, dataset: { glue, wasm, engineGlue, engineWasm } } = document.currentScript;
   const root = document.documentElement;
   const element = (id) => document.getElementById(id);
 
@@ -65,15 +65,31 @@
           "Chrome and Firefox have it since 2021, Safari since 2023.",
       );
     }
-    const module = await WebAssembly.compileStreaming(fetch(wasm));
+    const compile = async (glue, wasm) => ({
+      glue: new URL(glue, document.baseURI).href,
+      module: await WebAssembly.compileStreaming(fetch(wasm)),
+    });
+    let engine = await compile(glue, wasm);
+    const { module } = engine;
     const faults = new URLSearchParams(location.search).has("fault");
     globalThis.foldback = {
       fail: (message) => fail(`The page crashed, and your text is kept. ${message}`),
       // A classic worker: a module worker cannot be started from a page opened as a file.
       spawnWorker() {
         const worker = new Worker(loader);
-        worker.postMessage({ glue: new URL(glue, document.baseURI).href, module, faults });
+        worker.postMessage({ ...engine, faults });
         return worker;
+      },
+      // What the first picture and its steps do without. Workers that are started from then on have it.
+      loadEngine(done) {
+        compile(engineGlue, engineWasm).then(
+          (whole) => {
+            engine = whole;
+            root.dataset.engine = "whole";
+            done();
+          },
+          (error) => done(`The rest of the engine could not be loaded: ${error.message}`),
+        );
       },
     };
     await wasm_bindgen({ module_or_path: module });

@@ -12,13 +12,18 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use crate::model::action::Action;
 use crate::model::supervise::{Command, Crash, Event, LinkState, Supervisor};
-use crate::protocol::{Body, Reply, VERSION, unpack};
+use crate::model::trainer::{self, Trainer};
+use crate::protocol::{Body, Reply, Request, VERSION, unpack};
 
 #[wasm_bindgen]
 extern "C" {
     /// A worker running this very module; `www/loader.js` defines it before it starts the page.
     #[wasm_bindgen(js_name = spawnWorker, js_namespace = foldback)]
     fn spawn_worker() -> Worker;
+
+    /// Fetches the whole engine, which later workers run; calls back with what went wrong, or with nothing.
+    #[wasm_bindgen(js_name = loadEngine, js_namespace = foldback)]
+    fn load_engine(done: &JsValue);
 }
 
 /// The supervised worker.
@@ -28,10 +33,18 @@ pub(crate) struct Link(Rc<Inner>);
 struct Inner {
     supervisor: RefCell<Supervisor>,
     worker: RefCell<Option<Attached>>,
-    /// The browser's timer for the supervisor's deadline.
-    timer: Cell<Option<i32>>,
-    on_timer: RefCell<Option<Closure<dyn Fn()>>>,
+    trainer: RefCell<Trainer>,
+    trains: RefCell<Option<Attached>>,
+    training_timer: Timer,
+    timer: Timer,
     tell: Box<dyn Fn(Action)>,
+}
+
+/// The browser's timer for a deadline.
+#[derive(Default)]
+struct Timer {
+    handle: Cell<Option<i32>>,
+    wake: RefCell<Option<Closure<dyn Fn()>>>,
 }
 
 /// A worker with what it calls; dropped together.
@@ -47,8 +60,10 @@ impl Link {
         Self(Rc::new(Inner {
             supervisor: RefCell::default(),
             worker: RefCell::default(),
-            timer: Cell::default(),
-            on_timer: RefCell::default(),
+            trainer: RefCell::default(),
+            trains: RefCell::default(),
+            training_timer: Timer::default(),
+            timer: Timer::default(),
             tell: Box::new(tell),
         }))
     }
@@ -65,7 +80,10 @@ impl Link {
         for command in commands {
             self.carry_out(command);
         }
-        self.wake_at(deadline);
+        self.0.timer.set(deadline, {
+            let link = self.clone();
+            move || link.on(Event::Tick)
+        });
         if shown(&before) != shown(&after) {
             (self.0.tell)(Action::Linked(after));
         }
@@ -73,45 +91,80 @@ impl Link {
 
     fn carry_out(&self, command: Command) {
         match command {
-            Command::Spawn => {
-                let worker = spawn_worker();
+            Command::Load => {
                 let link = self.clone();
-                let message = Closure::new(move |event: MessageEvent| link.receive(&event));
-                let link = self.clone();
-                let error = Closure::new(move |event: ErrorEvent| {
-                    // It is shown on the page; the console need not repeat it.
-                    event.prevent_default();
-                    link.on(Event::Crashed(Crash::Failed { message: event.message() }));
+                let done = Closure::once_into_js(move |failed: Option<String>| match failed {
+                    Some(why) => link.on(Event::NotLoaded(why)),
+                    None => {
+                        link.on(Event::Loaded);
+                        link.train(trainer::Event::Loaded);
+                    }
                 });
-                worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
-                worker.set_onerror(Some(error.as_ref().unchecked_ref()));
-                let attached = Attached { worker, _message: message, _error: error };
-                self.0.worker.replace(Some(attached));
+                load_engine(&done);
             }
-            Command::Kill => {
-                if let Some(attached) = self.0.worker.borrow().as_ref() {
-                    attached.worker.set_onmessage(None);
-                    attached.worker.set_onerror(None);
-                    attached.worker.terminate();
-                }
-                // The closures stay until the next worker replaces them: one of them may be running.
+            Command::Spawn => {
+                self.0.worker.replace(Some(self.attach(Self::receive, |link, message| {
+                    link.on(Event::Crashed(Crash::Failed { message }));
+                })));
             }
-            Command::Post(request) => {
-                if let (Some(attached), Ok(message)) =
-                    (self.0.worker.borrow().as_ref(), serde_wasm_bindgen::to_value(&request))
-                {
-                    let _ = attached.worker.post_message(&message);
-                }
-            }
+            Command::Kill => kill(&self.0.worker),
+            Command::Post(request) => post(&self.0.worker, &request),
         }
     }
 
-    fn receive(&self, event: &MessageEvent) {
-        let message = Array::from(&event.data());
-        let Ok(reply) = serde_wasm_bindgen::from_value::<Reply>(message.get(0)) else { return };
-        if reply.version != VERSION {
-            return;
+    /// The same for the trainer.
+    pub(crate) fn train(&self, event: trainer::Event) {
+        let (commands, deadline) = {
+            let Ok(mut trainer) = self.0.trainer.try_borrow_mut() else { return };
+            (trainer.on(event, now()), trainer.deadline())
+        };
+        for command in commands {
+            match command {
+                trainer::Command::Spawn => {
+                    self.0.trains.replace(Some(self.attach(
+                        Self::receive_training,
+                        |link, why| {
+                            link.train(trainer::Event::Ended(why));
+                        },
+                    )));
+                }
+                trainer::Command::Kill => kill(&self.0.trains),
+                trainer::Command::Post(request) => post(&self.0.trains, &request),
+                trainer::Command::Tell(rev, why) => {
+                    (self.0.tell)(Action::TrainerEnded { rev, why });
+                }
+            }
         }
+        self.0.training_timer.set(deadline, {
+            let link = self.clone();
+            move || link.train(trainer::Event::Tick)
+        });
+    }
+
+    /// A new worker, listened to.
+    fn attach(&self, message: fn(&Self, Reply, &Array), error: fn(&Self, String)) -> Attached {
+        let worker = spawn_worker();
+        let link = self.clone();
+        let message = Closure::new(move |event: MessageEvent| {
+            let parts = Array::from(&event.data());
+            if let Ok(reply) = serde_wasm_bindgen::from_value::<Reply>(parts.get(0))
+                && reply.version == VERSION
+            {
+                message(&link, reply, &parts);
+            }
+        });
+        let link = self.clone();
+        let error = Closure::new(move |event: ErrorEvent| {
+            // It is shown on the page; the console need not repeat it.
+            event.prevent_default();
+            error(&link, event.message());
+        });
+        worker.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(error.as_ref().unchecked_ref()));
+        Attached { worker, _message: message, _error: error }
+    }
+
+    fn receive(&self, reply: Reply, message: &Array) {
         let rev = reply.rev;
         let bytes = || Uint8Array::new(&message.get(1)).to_vec();
         match reply.body {
@@ -120,9 +173,11 @@ impl Link {
             Body::Panicked { message, place } => {
                 self.on(Event::Crashed(Crash::Panicked { message, place }));
             }
+            Body::Beyond => self.on(Event::Beyond(rev)),
             Body::Report => {
+                let news = self.news(rev);
                 self.on(Event::Done(rev));
-                if let Some(answer) = unpack(&bytes()) {
+                if let Some(answer) = news.then(|| unpack(&bytes())).flatten() {
                     (self.0.tell)(Action::Answered { rev, answer: std::sync::Arc::new(answer) });
                 }
             }
@@ -132,32 +187,71 @@ impl Link {
                     (self.0.tell)(Action::Checked { rev, report: std::sync::Arc::new(report) });
                 }
             }
-            Body::Training { done } => {
-                self.on(if done { Event::Done(rev) } else { Event::Progress(rev) });
-                if let Some(report) = unpack(&bytes()) {
-                    (self.0.tell)(Action::Trained { rev, report: std::sync::Arc::new(report) });
+            Body::Training(_) => {}
+        }
+    }
+
+    fn receive_training(&self, reply: Reply, message: &Array) {
+        let rev = reply.rev;
+        match reply.body {
+            Body::Ready => self.train(trainer::Event::Ready),
+            Body::Panicked { message, place } => {
+                self.train(trainer::Event::Ended(format!("{message} ({place})")));
+            }
+            Body::Training(pace) => {
+                self.train(trainer::Event::Heard(rev, pace));
+                if let Some(trained) = unpack(&Uint8Array::new(&message.get(1)).to_vec()) {
+                    let trained = std::sync::Arc::new(trained);
+                    (self.0.tell)(Action::Trained { rev, pace, trained });
                 }
             }
+            _ => {}
         }
     }
 
-    fn wake_at(&self, deadline: Option<f64>) {
-        if let Some(timer) = self.0.timer.take() {
-            window().clear_timeout_with_handle(timer);
+    /// Whether an answer to this revision is news, which it is once.
+    fn news(&self, rev: u32) -> bool {
+        let Ok(mut supervisor) = self.0.supervisor.try_borrow_mut() else { return false };
+        let news = supervisor.is_news(rev);
+        supervisor.told(rev);
+        news
+    }
+}
+
+fn kill(worker: &RefCell<Option<Attached>>) {
+    if let Some(attached) = worker.borrow().as_ref() {
+        attached.worker.set_onmessage(None);
+        attached.worker.set_onerror(None);
+        attached.worker.terminate();
+    }
+    // The closures stay until the next worker replaces them: one of them may be running.
+}
+
+fn post(worker: &RefCell<Option<Attached>>, request: &Request) {
+    if let (Some(attached), Ok(message)) =
+        (worker.borrow().as_ref(), serde_wasm_bindgen::to_value(request))
+    {
+        let _ = attached.worker.post_message(&message);
+    }
+}
+
+impl Timer {
+    /// Calls at the deadline, in milliseconds, and at no earlier one any more.
+    fn set(&self, deadline: Option<f64>, due: impl Fn() + 'static) {
+        if let Some(handle) = self.handle.take() {
+            window().clear_timeout_with_handle(handle);
         }
         let Some(deadline) = deadline else { return };
-        let link = self.clone();
-        let wake = Closure::<dyn Fn()>::new(move || link.late());
+        let due = Rc::new(due);
+        // If the page itself was busy, an answer may be waiting: it comes first.
+        let wake = Closure::<dyn Fn()>::new(move || {
+            let due = Rc::clone(&due);
+            let late = Closure::once_into_js(move || due());
+            let _ = window().set_timeout_with_callback(late.unchecked_ref());
+        });
         let wait = (deadline - now()).max(0.0).ceil() as i32;
-        self.0.timer.set(set_timeout(&wake, wait));
-        self.0.on_timer.replace(Some(wake));
-    }
-
-    /// The deadline has passed. If the page itself was busy, an answer may be waiting: it comes first.
-    fn late(&self) {
-        let link = self.clone();
-        let tick = Closure::once_into_js(move || link.on(Event::Tick));
-        let _ = window().set_timeout_with_callback(tick.unchecked_ref());
+        self.handle.set(set_timeout(&wake, wait));
+        self.wake.replace(Some(wake));
     }
 }
 

@@ -19,6 +19,7 @@ pub mod doc;
 pub mod examples;
 pub mod supervise;
 pub mod timeline;
+pub mod trainer;
 pub mod view;
 
 pub mod action;

@@ -7,12 +7,14 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use foldback::report::TrainReport;
+
 use crate::model::layout::Orientation;
 
 /// The version of these types; a page and a worker of different versions do not talk.
 pub const VERSION: u32 = 1;
 
-/// What the page asks. Complete in itself, but for the analysis that `Check` and `Train` continue.
+/// What the page asks. Complete in itself, but for what `Check` and a trainer's controls continue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// [`VERSION`] of the sender.
@@ -35,8 +37,39 @@ pub enum Job {
     },
     /// Run the checks that the text of this revision asks for.
     Check,
-    /// Train as the text of this revision asks for.
-    Train,
+    /// Train as this text asks for. It goes to a worker of its own, and ends what that one is doing.
+    Run {
+        /// The whole text.
+        text: String,
+        /// Whether it begins at once.
+        start: bool,
+    },
+    /// Do this with the run of this revision.
+    Control(Control),
+}
+
+/// What can be done with a training run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Control {
+    /// Halt before the next step.
+    Pause,
+    /// Go on.
+    Go,
+    /// Take one step, and halt.
+    Step,
+    /// End it; what it has done stays.
+    Cancel,
+}
+
+/// How a training run stands, beside what it has reached.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Pace {
+    /// Whether no further step will come.
+    pub over: bool,
+    /// Whether it waits to be told to go on.
+    pub paused: bool,
+    /// How long it has been stepping, in milliseconds.
+    pub spent: f64,
 }
 
 /// What the worker answers.
@@ -57,16 +90,15 @@ pub enum Body {
     Ready,
     /// An `Answer` follows.
     Report,
+    /// The text needs more than the part of the engine that this worker has.
+    Beyond,
     /// A `CheckReport` follows, with the entries checked so far.
     Checks {
         /// Whether these are all.
         done: bool,
     },
-    /// A `TrainReport` follows, with the steps taken so far.
-    Training {
-        /// Whether it is over.
-        done: bool,
-    },
+    /// A [`Trained`] follows, with the steps taken so far.
+    Training(Pace),
     /// Still at work.
     Progress,
     /// The worker is about to end.
@@ -77,6 +109,18 @@ pub enum Body {
         place: String,
     },
 }
+
+/// What a training run has reached.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Trained {
+    /// What is known of it, with the losses of the first [`LOSSES`] steps only.
+    pub report: TrainReport,
+    /// The curve of all losses, drawn.
+    pub chart: String,
+}
+
+/// So many losses go to the page one by one; of a longer run the chart tells the rest.
+pub const LOSSES: usize = 1001;
 
 impl Request {
     /// A request of this version.

@@ -49,6 +49,13 @@ pub fn start_worker(faults: bool) {
     }
 }
 
+/// What a worker answers to a text; empty where its part of the engine does not reach. Tests compare the parts by it.
+#[wasm_bindgen]
+pub fn answer(text: &str) -> Vec<u8> {
+    let analysis = foldback::report::analyse(text, &foldback::construct::Budget::default());
+    worker::answer(&analysis, crate::model::layout::Orientation::Wide).unwrap_or_default()
+}
+
 /// A few words that stand for every bit that a text leads to. Tests compare them with the native build's, and so can
 /// whoever reports that two browsers disagree.
 #[cfg(feature = "full")]

@@ -16,17 +16,28 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use crate::model::answer::Answer;
+use crate::model::layout::Orientation;
 use crate::protocol::{Body, Job, Reply, Request, VERSION, pack};
 
 #[cfg(feature = "full")]
 mod jobs;
+#[cfg(feature = "full")]
+mod trainer;
 
 /// Receives from now on. `faults` lets a text break the worker on purpose, for tests of what happens then.
 pub(crate) fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
     // A panic is told before it traps, and the instance is never called again.
     panic::set_hook(Box::new(tell));
-    let worker =
-        Rc::new(Worker { scope, faults, newest: Cell::new(0), analysis: RefCell::new(None) });
+    let worker = Rc::new(Worker {
+        scope,
+        faults,
+        newest: Cell::new(0),
+        analysis: RefCell::new(None),
+        #[cfg(feature = "full")]
+        will: Cell::default(),
+        #[cfg(feature = "full")]
+        waits: Cell::default(),
+    });
     let receiver = Rc::clone(&worker);
     let receive = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         if let Ok(request) = serde_wasm_bindgen::from_value::<Request>(event.data())
@@ -54,6 +65,12 @@ struct Worker {
     /// The revision that is worth working on.
     newest: Cell<u32>,
     analysis: RefCell<Option<Rc<Analysis>>>,
+    /// What a training run is to do next.
+    #[cfg(feature = "full")]
+    will: Cell<trainer::Will>,
+    /// What wakes a run that waits.
+    #[cfg(feature = "full")]
+    waits: Cell<Option<js_sys::Function>>,
 }
 
 fn receive(worker: &Rc<Worker>, request: Request) {
@@ -65,17 +82,34 @@ fn receive(worker: &Rc<Worker>, request: Request) {
                 fail_on_purpose(&text);
             }
             let analysis = analyse(&text, &Budget::default());
-            let answer = Answer::new(analysis.report.clone(), orientation);
-            worker.reply(rev, Body::Report, Some(pack(&answer)));
+            match answer(&analysis, orientation) {
+                Some(bytes) => worker.reply(rev, Body::Report, Some(bytes)),
+                None => worker.reply(rev, Body::Beyond, None),
+            }
             worker.analysis.replace(Some(Rc::new(analysis)));
         }
         #[cfg(feature = "full")]
         Job::Check => spawn_local(jobs::check(Rc::clone(worker), rev)),
         #[cfg(feature = "full")]
-        Job::Train => spawn_local(jobs::train(Rc::clone(worker), rev)),
+        Job::Run { text, start } => {
+            worker.newest.set(rev);
+            worker.will.set(if start { trainer::Will::Go } else { trainer::Will::Wait });
+            worker.wake();
+            spawn_local(trainer::run(Rc::clone(worker), rev, text));
+        }
+        #[cfg(feature = "full")]
+        Job::Control(control) => worker.control(rev, control),
         #[cfg(not(feature = "full"))]
-        Job::Check | Job::Train => {}
+        Job::Check | Job::Run { .. } | Job::Control(_) => {}
     }
+}
+
+/// The packed `Answer` to a text; none where this part of the engine cannot read it and the whole may.
+pub(crate) fn answer(analysis: &Analysis, orientation: Orientation) -> Option<Vec<u8>> {
+    if cfg!(not(feature = "full")) && analysis.unreadable() {
+        return None;
+    }
+    Some(pack(&Answer::new(analysis.report.clone(), orientation)))
 }
 
 /// Breaks the worker the way that the text asks for.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { launch, onPage } from "./lib.mjs";
+import { launch, onPage, openPage, ready, stands, url } from "./lib.mjs";
 
 const suite = new URL("../suite/", import.meta.url);
 const digests = JSON.parse(await readFile(new URL("digests.json", suite), "utf8"));
@@ -26,3 +26,34 @@ test("native and WebAssembly give the same bits", () =>
     assert.ok(Object.keys(digests).length > 50, "hardly any documents");
     assert.deepEqual(differ, []);
   }));
+
+test("the part of the engine that the page starts with answers as the whole does, or not at all", async () => {
+  const { page } = await openPage(browser);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route("**/engine-*.wasm", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(url);
+  await stands(page);
+  const texts = await Promise.all(
+    Object.keys(digests).map((name) => readFile(new URL(name, suite), "utf8")),
+  );
+  const answers = () =>
+    page.workers()[0].evaluate(
+      (texts) => texts.map((text) => Array.from(wasm_bindgen.answer(text), (byte) => byte).join()),
+      texts,
+    );
+  const part = await answers();
+  release();
+  await ready(page);
+  const whole = await answers();
+  assert.ok(whole.every((answer) => answer !== ""));
+  const answered = part.filter((answer) => answer !== "").length;
+  assert.ok(answered > 10, `the part answers ${answered} of ${texts.length} documents`);
+  for (const [ix, answer] of part.entries()) {
+    if (answer !== "") assert.equal(answer === whole[ix], true, Object.keys(digests)[ix]);
+  }
+  await page.context().close();
+});

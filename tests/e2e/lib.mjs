@@ -48,8 +48,14 @@ export async function openPage(browser, context = {}) {
   return { page, complaints, requests };
 }
 
-/** Resolves once the page runs and its worker has answered. */
+/** Resolves once the page runs, its worker has answered, and the whole engine has taken over. */
 export async function ready(page) {
+  await stands(page);
+  await page.waitForFunction(() => document.documentElement.dataset.engine === "whole");
+}
+
+/** Resolves once the page runs and its worker has answered, with as much of the engine as it starts with. */
+export async function stands(page) {
   await page.waitForFunction(() => {
     const { state } = document.documentElement.dataset;
     return state === "ready" || state === "failed";

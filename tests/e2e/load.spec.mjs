@@ -1,7 +1,8 @@
 // The page starts, from files of the right kind, and then asks for nothing more.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, onPage, openPage, ready, seriousFindings, url } from "./lib.mjs";
+import { launch, onPage, openPage, ready, seriousFindings, stands, url } from "./lib.mjs";
+import { program, says, side } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -32,10 +33,52 @@ test("each file has its type and comes from the site itself", async () => {
   await page.context().close();
 });
 
-test("the module is fetched once, for page and worker", () =>
+test("each module is fetched once: the page's, and behind it the whole engine", () =>
   onPage(browser, (page, { requests }) => {
-    assert.equal(requests.filter((request) => request.endsWith(".wasm")).length, 1);
+    const modules = requests.filter((request) => request.endsWith(".wasm"));
+    const names = modules.map((request) => request.split("/").pop().split("-")[0]);
+    assert.deepEqual(names, ["foldback", "engine"]);
   }));
+
+test("the first document is stepped through before the whole engine is there", async () => {
+  const { page, complaints } = await openPage(browser);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route("**/engine-*.wasm", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(url);
+  await stands(page);
+  const step = page.getByRole("slider", { name: "Step" });
+  const last = await step.getAttribute("aria-valuenow");
+  await page.getByRole("button", { name: "Previous step" }).click();
+  assert.notEqual(await step.getAttribute("aria-valuenow"), last);
+  await says(page, side(page), "y");
+  // What needs the whole engine waits for it, and then is there.
+  await program(page).fill("param x = 3\nloss = tanh(x)\ncheck fd\n");
+  assert.equal(await page.locator("html").getAttribute("data-engine"), null);
+  release();
+  await says(page, page.locator("#program .outline"), "loss");
+  await page.getByRole("button", { name: "Checks" }).first().click();
+  await says(page, page.locator("#over"), "agrees");
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test("an engine that cannot be loaded is told when it is needed", async () => {
+  const { page } = await openPage(browser);
+  await page.route("**/engine-*.wasm", (route) => route.abort());
+  await page.goto(url);
+  await stands(page);
+  await program(page).fill("param x = 3\ny = tanh(x)\n");
+  await says(page, page.locator(".crash"), "could not be loaded");
+  await page.unroute("**/engine-*.wasm");
+  await page.getByRole("button", { name: "Retry" }).click();
+  await says(page, page.locator("#program .outline"), "y");
+  assert.equal(await page.locator(".crash").count(), 0);
+  await page.context().close();
+});
 
 test("goes on without a network once it has loaded", () =>
   onPage(browser, async (page, { requests }) => {

@@ -46,7 +46,7 @@ enum Load {
 }
 
 /// Fills the template `index.html` and replaces `dist/` by the result.
-pub(crate) fn assemble(bindings: &Bindings, first_picture: &str) -> Result<Site> {
+pub(crate) fn assemble(page: Bindings, engine: Bindings, first_picture: &str) -> Result<Site> {
     let next = Path::new(crate::toolchain::TARGET_FOLDER).join("dist-next");
     if next.exists() {
         fs::remove_dir_all(&next).context("clearing the unfinished site")?;
@@ -54,8 +54,10 @@ pub(crate) fn assemble(bindings: &Bindings, first_picture: &str) -> Result<Site>
     fs::create_dir_all(&next).context("making room for the site")?;
 
     let mut sources = BTreeMap::from([
-        ("foldback.js".to_owned(), bindings.glue.clone()),
-        ("foldback.wasm".to_owned(), bindings.module.clone()),
+        ("foldback.js".to_owned(), page.glue),
+        ("foldback.wasm".to_owned(), page.module),
+        ("engine.js".to_owned(), engine.glue),
+        ("engine.wasm".to_owned(), engine.module),
     ]);
     let mut later = Vec::new();
     for path in files_below(Path::new("www"))? {
@@ -132,7 +134,7 @@ fn gzipped(bytes: &[u8]) -> Result<usize> {
 
 struct Filled {
     html: String,
-    /// The sources that the page names.
+    /// The sources that the page names and loads at once.
     named: Vec<String>,
 }
 
@@ -149,13 +151,15 @@ fn fill(template: &str, hashed: &BTreeMap<&str, String>, first_picture: &str) ->
         match placeholder.split_once(':').unwrap_or((placeholder, "")) {
             ("csp", "") => html.push_str(CSP),
             ("first-picture", "") => html.push_str(first_picture),
-            ("hashed", name) => match hashed.get(name) {
+            ("hashed" | "later", name) => match hashed.get(name) {
                 Some(hashed) => {
                     html.push_str(hashed);
-                    named.push(name.to_owned());
+                    if placeholder.starts_with("hashed") {
+                        named.push(name.to_owned());
+                    }
                 }
                 None => bail!(
-                    "index.html: `{{{{hashed:{name}}}}}` names no file; there are {}",
+                    "index.html: `{{{{{placeholder}}}}}` names no file; there are {}",
                     hashed.keys().copied().collect::<Vec<_>>().join(", ")
                 ),
             },

@@ -110,7 +110,7 @@ impl Analysis {
             steps: line.steps,
             ..TrainReport::default()
         };
-        let mut out = Training { analysis: self, trainer, report };
+        let mut out = Training { analysis: self, trainer, newest: None, report };
         out.note();
         Some(out)
     }
@@ -303,7 +303,9 @@ impl Checking<'_> {
 pub struct Training<'a> {
     analysis: &'a Analysis,
     trainer: Trainer,
-    /// What is known so far.
+    /// The loss before the newest step, where the report does not have that step yet.
+    newest: Option<f64>,
+    /// What is known so far; its newest step since somebody looked.
     pub report: TrainReport,
 }
 
@@ -328,16 +330,30 @@ impl Training<'_> {
         let loss = self.trainer.status().loss;
         if stepped {
             self.report.losses.push(loss);
-            let step = self.step_row(loss);
-            if self.report.first.is_none() {
-                self.report.first = Some(step.clone());
+            self.newest = Some(loss);
+            let status = self.trainer.status();
+            if self.report.first.is_none() || status.step >= status.steps {
+                self.look();
             }
-            self.report.last = Some(step);
+            if self.report.first.is_none() {
+                self.report.first = self.report.last.clone();
+            }
         } else if measures && self.report.state != "done" && *self.trainer.state() == State::Done {
             self.report.losses.push(loss);
         }
         self.note();
+        if !stepped {
+            // The values are no longer those that the step was made from.
+            self.newest = None;
+        }
         stepped
+    }
+
+    /// Brings the report's newest step up to date, which costs more than a small step does: not done at each.
+    pub fn look(&mut self) {
+        if let Some(loss) = self.newest.take() {
+            self.report.last = Some(self.step_row(loss));
+        }
     }
 
     /// Stops the run; what it has done so far stays.

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use foldback::report::{CheckReport, TrainReport};
+use foldback::report::CheckReport;
 
 use super::answer::Answer;
 use super::layout::Orientation;
 use super::names::Arrow;
 use super::supervise::LinkState;
 use super::timeline::Grain;
+use super::trainer;
 use super::view::{Over, Room, Tab, Theme};
-use crate::protocol::Job;
+use crate::protocol::{Control, Job, Pace, Trained};
 
 /// Where to step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -172,9 +173,24 @@ pub enum Action {
     Trained {
         /// The text's revision.
         rev: u32,
+        /// How the run stands.
+        pace: Pace,
         /// The steps so far.
-        report: Arc<TrainReport>,
+        trained: Arc<Trained>,
     },
+    /// The trainer ended, and why.
+    TrainerEnded {
+        /// The text's revision.
+        rev: u32,
+        /// What is known of it.
+        why: String,
+    },
+    /// Do this with the training run.
+    Train(Control),
+    /// Select a node, with the graph in sight.
+    ShowTrouble(u32),
+    /// Train from the start again.
+    TrainAgain,
     /// The link to the engine has another state.
     Linked(LinkState),
     /// Send the text again that ended the engine.
@@ -202,6 +218,8 @@ pub enum Effect {
         /// In this order.
         jobs: Vec<Job>,
     },
+    /// Tell the trainer.
+    Train(trainer::Event),
     /// Put a text that was not typed into the editor, and the caret, in bytes.
     ShowText {
         /// All of it.

@@ -8,6 +8,7 @@
 pub mod checks;
 pub mod code;
 pub mod command;
+pub mod evidence;
 pub mod grid;
 pub mod inspect;
 pub mod math;
@@ -16,6 +17,7 @@ pub mod problem;
 pub mod say;
 pub mod steps;
 pub mod track;
+pub mod training;
 
 /// Markup under construction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

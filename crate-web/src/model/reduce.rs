@@ -15,8 +15,9 @@ use super::layout::Orientation;
 use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
+use super::trainer;
 use super::view::{Camera, Over, Room, Side, Size, Tab, Theme, View};
-use crate::protocol::Job;
+use crate::protocol::{Job, Pace, Trained};
 
 /// The rule sets, in the order in which one goes through them.
 pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
@@ -24,6 +25,9 @@ pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
 /// The least zoom at which a box's name is read, and the one on a phone, which is held closer but smaller.
 const READABLE: f64 = 0.5;
 const READABLE_ON_A_PHONE: f64 = 0.7;
+
+/// A run of at most so many steps begins by itself.
+const AT_ONCE: u32 = 1000;
 
 /// What the engine has said.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +41,9 @@ pub struct Run {
     /// The checks of the answer on screen.
     pub checks: Option<Arc<CheckReport>>,
     /// Its training.
-    pub training: Option<Arc<TrainReport>>,
+    pub training: Option<Arc<Trained>>,
+    /// How the training run stands.
+    pub pace: Pace,
     /// Its steps.
     pub timeline: Timeline,
     /// Counts the changes of all this.
@@ -241,10 +247,36 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
                 state.run.retime();
             }
         }
-        Action::Trained { rev, report } => {
+        Action::Trained { rev, pace, trained } => {
             if rev == state.run.rev && !state.run.is_stale() {
-                state.run.training = Some(report);
+                state.run.pace = pace;
+                state.run.training = Some(trained);
                 state.run.retime();
+            }
+        }
+        Action::TrainerEnded { rev, why } => {
+            if rev == state.run.rev {
+                let report = TrainReport {
+                    state: "error".to_owned(),
+                    reason: why,
+                    ..TrainReport::default()
+                };
+                state.run.pace = Pace { over: true, ..Pace::default() };
+                state.run.training = Some(Arc::new(Trained { report, chart: String::new() }));
+                state.run.retime();
+            }
+        }
+        Action::Train(control) => effects.push(Effect::Train(trainer::Event::Control(control))),
+        Action::ShowTrouble(node) => {
+            state.view.over = Over::Graph;
+            state.view.tab = Tab::Graph;
+            select(state, Some(node));
+            effects.push(Effect::FocusNode(node));
+        }
+        Action::TrainAgain => {
+            let (rev, text) = (state.run.rev, state.doc.text().to_owned());
+            if rev == state.doc.rev() {
+                effects.push(Effect::Train(trainer::Event::Run { rev, text, start: true }));
             }
         }
         Action::Linked(link) => {
@@ -476,6 +508,7 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
         state.run.shown = Some(Arc::clone(answer));
         state.run.checks = None;
         state.run.training = None;
+        state.run.pace = Pace::default();
     }
     state.run.newest = Some(Arc::clone(answer));
     state.run.retime();
@@ -502,9 +535,8 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
         state.view.side = Side::Inspect;
     }
 
-    let jobs = jobs(&answer.report);
-    if answer.report.whole && !jobs.is_empty() {
-        effects.push(Effect::Ask { rev: state.run.rev, jobs });
+    if answer.report.whole {
+        ask(state, &answer.report, effects);
     }
     let refused = refusal_message(&state.run);
     if refused != refused_before {
@@ -520,14 +552,20 @@ fn refusal_message(run: &Run) -> Option<String> {
 }
 
 /// What a built text asks for further.
-fn jobs(report: &Report) -> Vec<Job> {
+fn ask(state: &State, report: &Report, effects: &mut Vec<Effect>) {
+    let rev = state.run.rev;
     let stopped = |finding: &FindingRow| finding.stops && finding.weight == Weight::Error;
-    if report.findings.iter().any(stopped) {
-        return Vec::new();
+    if !report.checks.is_empty() && !report.findings.iter().any(stopped) {
+        effects.push(Effect::Ask { rev, jobs: vec![Job::Check] });
     }
-    let check = (!report.checks.is_empty()).then_some(Job::Check);
-    let train = report.train.is_some().then_some(Job::Train);
-    check.into_iter().chain(train).collect()
+    effects.push(Effect::Train(match &report.train {
+        // Of a build that is refused too: the run says that it has ended in that error.
+        Some(line) => {
+            let text = state.doc.text().to_owned();
+            trainer::Event::Run { rev, text, start: line.steps <= AT_ONCE }
+        }
+        None => trainer::Event::Rest,
+    }));
 }
 
 fn fit(state: &mut State, least: f64) {

@@ -1,6 +1,9 @@
 //! When the worker is given work, and what happens when it does not come back: the decisions, without a worker.
 //!
 //! `link` feeds events in and carries the commands out. Time is an argument.
+//!
+//! The first worker has a part of the engine, enough to show and step through a first document. The whole engine is
+//! loaded behind it; a worker that has it then takes the first one's place, unseen.
 //! Deliberately absent: sending anything again by itself that has ended a worker.
 
 use super::layout::Orientation;
@@ -83,6 +86,12 @@ pub enum Event {
     Progress(u32),
     /// The worker has done the job it was given for this revision.
     Done(u32),
+    /// The worker has only a part of the engine, and this revision needs the whole.
+    Beyond(u32),
+    /// The whole engine is there: the next worker has it.
+    Loaded,
+    /// It could not be loaded.
+    NotLoaded(String),
     /// The worker has ended.
     Crashed(Crash),
     /// Time has passed.
@@ -94,7 +103,9 @@ pub enum Event {
 /// What `link` has to do.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Command {
-    /// Start a worker.
+    /// Load the whole engine.
+    Load,
+    /// Start a worker, with as much of the engine as is there.
     Spawn,
     /// End the worker.
     Kill,
@@ -108,6 +119,15 @@ enum Life {
     Gone,
     Starting,
     Up,
+}
+
+/// How much of the engine a worker gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Engine {
+    #[default]
+    Part,
+    Loading,
+    Whole,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -128,6 +148,13 @@ struct Flight {
 #[derive(Clone, Debug, Default)]
 pub struct Supervisor {
     life: Life,
+    engine: Engine,
+    /// Whether the worker has all of it.
+    has_whole: bool,
+    /// The revision that has been answered, which is not told again.
+    answered: Option<u32>,
+    /// The revision that needs the whole engine.
+    beyond: Option<u32>,
     spawned: f64,
     flight: Option<Flight>,
     /// The newest text that no worker has seen yet.
@@ -149,9 +176,19 @@ impl Supervisor {
             (None, Some(flight), _) => {
                 LinkState::Busy { rev: flight.request.rev, since: flight.since }
             }
-            (None, None, Life::Up) => LinkState::Ready,
+            (None, None, Life::Up) if self.beyond.is_none() => LinkState::Ready,
             (None, None, _) => LinkState::Starting,
         }
+    }
+
+    /// Whether an answer to this revision is news: the whole engine reads again what its part has answered.
+    pub fn is_news(&self, rev: u32) -> bool {
+        self.answered != Some(rev)
+    }
+
+    /// The page has been told the answer to this revision.
+    pub fn told(&mut self, rev: u32) {
+        self.answered = Some(rev);
     }
 
     /// When the next [`Event::Tick`] is due, in milliseconds.
@@ -172,6 +209,7 @@ impl Supervisor {
             Event::Edit { rev, text, orientation } => {
                 self.waiting = Some(Draft { rev, text, orientation });
                 self.further.clear();
+                self.beyond = None;
                 if self.life != Life::Gone {
                     self.crash = None;
                 }
@@ -192,6 +230,23 @@ impl Supervisor {
                 if self.flight.as_ref().is_some_and(|flight| flight.request.rev == rev) {
                     self.flight = None;
                     self.n_crashes = 0;
+                    self.load(&mut commands);
+                }
+            }
+            Event::Beyond(rev) => {
+                if self.flight.take_if(|flight| flight.request.rev == rev).is_some() {
+                    self.beyond = (self.engine != Engine::Whole).then_some(rev);
+                    self.load(&mut commands);
+                }
+            }
+            Event::Loaded => {
+                self.engine = Engine::Whole;
+                self.beyond = None;
+            }
+            Event::NotLoaded(message) => {
+                self.engine = Engine::Part;
+                if self.beyond.is_some() || !self.further.is_empty() {
+                    self.crash = Some(Crash::Failed { message });
                 }
             }
             Event::Crashed(crash) => self.crashed(crash, now, &mut commands),
@@ -203,22 +258,47 @@ impl Supervisor {
             Event::Retry => {
                 if self.crash.take().is_some() {
                     self.waiting = self.waiting.take().or_else(|| self.sent.clone());
+                    self.beyond = None;
+                    self.answered = None;
                     if self.life == Life::Gone {
                         self.spawn(now, &mut commands);
                     }
                 }
             }
         }
+        self.swap(now, &mut commands);
         self.send(now, &mut commands);
         commands
     }
 
     fn is_newest(&self, rev: u32) -> bool {
-        self.waiting.is_none() && self.sent.as_ref().is_some_and(|sent| sent.rev == rev)
+        self.waiting.as_ref().or(self.sent.as_ref()).is_some_and(|newest| newest.rev == rev)
+    }
+
+    /// Puts a worker with the whole engine in the place of one with a part, which has finished what it was given.
+    fn swap(&mut self, now: f64, commands: &mut Vec<Command>) {
+        let stays = self.life == Life::Gone || self.has_whole || self.flight.is_some();
+        if stays || self.engine != Engine::Whole {
+            return;
+        }
+        commands.push(Command::Kill);
+        // A text that has ended a worker waits for its author.
+        if self.crash.is_none() {
+            self.waiting = self.waiting.take().or_else(|| self.sent.clone());
+        }
+        self.spawn(now, commands);
+    }
+
+    fn load(&mut self, commands: &mut Vec<Command>) {
+        if self.engine == Engine::Part {
+            self.engine = Engine::Loading;
+            commands.push(Command::Load);
+        }
     }
 
     fn spawn(&mut self, now: f64, commands: &mut Vec<Command>) {
         self.life = Life::Starting;
+        self.has_whole = self.engine == Engine::Whole;
         self.spawned = now;
         commands.push(Command::Spawn);
     }
@@ -259,8 +339,8 @@ impl Supervisor {
             self.sent = Some(next.clone());
             let Draft { rev, text, orientation } = next;
             Request::new(rev, Job::Analyse { text, orientation })
-        } else if let (None, Some(sent), false) =
-            (&self.flight, &self.sent, self.further.is_empty())
+        } else if let (None, Some(sent), false, true) =
+            (&self.flight, &self.sent, self.further.is_empty(), self.has_whole)
         {
             Request::new(sent.rev, self.further.remove(0))
         } else {
@@ -288,9 +368,66 @@ mod tests {
     fn running(text: &str) -> Supervisor {
         let mut link = Supervisor::default();
         link.on(Event::Start, 0.0);
+        link.on(Event::Loaded, 0.5);
         link.on(Event::Ready, 1.0);
         assert_eq!(link.on(edit(1, text), 2.0), [analyse(1, text)]);
         link
+    }
+
+    /// The same with a part of the engine.
+    fn beginning(text: &str) -> Supervisor {
+        let mut link = Supervisor::default();
+        link.on(Event::Start, 0.0);
+        link.on(Event::Ready, 1.0);
+        assert_eq!(link.on(edit(1, text), 2.0), [analyse(1, text)]);
+        link
+    }
+
+    #[test]
+    fn the_whole_engine_takes_over_unseen_and_goes_on_with_what_was_asked() {
+        let mut link = beginning("a");
+        assert!(link.is_news(1));
+        link.told(1);
+        assert_eq!(link.on(Event::Done(1), 3.0), [Command::Load]);
+        assert_eq!(link.on(Event::Ask { rev: 1, jobs: vec![Job::Check] }, 4.0), []);
+        assert_eq!(link.on(Event::Loaded, 5.0), [Command::Kill, Command::Spawn]);
+        assert_eq!(link.on(Event::Ready, 6.0), [analyse(1, "a")]);
+        assert!(!link.is_news(1), "the page has it already");
+        let check = Command::Post(Request::new(1, Job::Check));
+        assert_eq!(link.on(Event::Done(1), 7.0), [check]);
+    }
+
+    #[test]
+    fn a_text_beyond_the_part_waits_for_the_whole() {
+        let mut link = beginning("a");
+        assert_eq!(link.on(Event::Beyond(1), 3.0), [Command::Load]);
+        assert_eq!(link.state(), LinkState::Starting);
+        assert_eq!(link.on(Event::Loaded, 4.0), [Command::Kill, Command::Spawn]);
+        assert_eq!(link.on(Event::Ready, 5.0), [analyse(1, "a")]);
+        assert!(link.is_news(1));
+    }
+
+    #[test]
+    fn a_reading_is_finished_before_the_whole_takes_over() {
+        let mut link = beginning("a");
+        assert_eq!(link.on(Event::Done(1), 3.0), [Command::Load]);
+        assert_eq!(link.on(edit(2, "b"), 4.0), [analyse(2, "b")]);
+        assert_eq!(link.on(Event::Loaded, 5.0), []);
+        assert_eq!(link.on(Event::Done(2), 6.0), [Command::Kill, Command::Spawn]);
+    }
+
+    #[test]
+    fn a_whole_that_cannot_be_loaded_is_told_once_it_is_needed() {
+        let mut link = beginning("a");
+        link.on(Event::Done(1), 3.0);
+        link.on(Event::NotLoaded("no network".to_owned()), 4.0);
+        assert_eq!(link.state(), LinkState::Ready);
+        assert_eq!(link.on(edit(2, "b"), 5.0), [analyse(2, "b")]);
+        assert_eq!(link.on(Event::Beyond(2), 6.0), [Command::Load]);
+        link.on(Event::NotLoaded("no network".to_owned()), 7.0);
+        assert!(is_down(&link, false));
+        assert_eq!(link.on(Event::Retry, 8.0), [analyse(2, "b")]);
+        assert_eq!(link.on(Event::Beyond(2), 9.0), [Command::Load]);
     }
 
     fn is_down(link: &Supervisor, expected: bool) -> bool {
@@ -320,12 +457,12 @@ mod tests {
     fn a_new_text_supersedes_a_running_check() {
         let mut link = running("a");
         link.on(Event::Done(1), 3.0);
-        let jobs = vec![Job::Check, Job::Train];
+        let jobs = vec![Job::Check, Job::Check];
         let check = Command::Post(Request::new(1, Job::Check));
         assert_eq!(link.on(Event::Ask { rev: 1, jobs }, 4.0), [check]);
         assert_eq!(link.on(edit(2, "b"), 5.0), [analyse(2, "b")]);
         assert_eq!(link.on(Event::Done(1), 6.0), [], "the old check's answer changes nothing");
-        assert_eq!(link.on(Event::Done(2), 7.0), [], "and the old training is forgotten");
+        assert_eq!(link.on(Event::Done(2), 7.0), [], "and what else it asked for is forgotten");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use foldback::report::{CheckReport, CheckRow, Report, TickGlyph, TickRow, TrainR
 
 use super::answer::Answer;
 use super::number::{plain, short};
+use crate::protocol::Trained;
 
 /// The kind of a step: its glyph on the scrubber.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +80,7 @@ pub struct Words {
 pub struct Timeline {
     answer: Option<Arc<Answer>>,
     checks: Option<Arc<CheckReport>>,
-    training: Option<Arc<TrainReport>>,
+    training: Option<Arc<Trained>>,
     /// The last step of each node visited; ascending.
     stops: Arc<[u32]>,
 }
@@ -89,7 +90,7 @@ impl Timeline {
     pub fn new(
         answer: Option<Arc<Answer>>,
         checks: Option<Arc<CheckReport>>,
-        training: Option<Arc<TrainReport>>,
+        training: Option<Arc<Trained>>,
     ) -> Self {
         let mut timeline = Self { answer, checks, training, stops: Arc::default() };
         let ends_node = |&step: &usize| {
@@ -120,7 +121,7 @@ impl Timeline {
     }
 
     fn n_updates(&self) -> usize {
-        self.training.as_ref().map_or(0, |training| training.losses.len().saturating_sub(1))
+        self.training.as_ref().map_or(0, |training| training.report.losses.len().saturating_sub(1))
     }
 
     /// How many steps there are.
@@ -186,7 +187,7 @@ impl Timeline {
             return words_of_check(check);
         }
         match (&self.training, self.update(step)) {
-            (Some(training), Some(update)) => words_of_update(training, update),
+            (Some(training), Some(update)) => words_of_update(&training.report, update),
             _ => Words::default(),
         }
     }
@@ -337,6 +338,7 @@ fn words_of_update(training: &TrainReport, update: usize) -> Words {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::{Answer, Grain, Phase, Timeline, entry};
+    use crate::protocol::Trained;
     use foldback::report::{
         CheckReport, CheckRow, Report, TickGlyph, TickRow, TrainReport, Verdict,
     };
@@ -402,7 +404,8 @@ pub(crate) mod tests {
 
     fn timeline(end: TickGlyph) -> Timeline {
         let checks = CheckReport { rows: vec![check(Verdict::Agrees)], ..CheckReport::default() };
-        let training = TrainReport { losses: vec![2.0, 1.0], ..TrainReport::default() };
+        let losses = TrainReport { losses: vec![2.0, 1.0], ..TrainReport::default() };
+        let training = Trained { report: losses, ..Trained::default() };
         let answer = Answer { report: report(end), ..Answer::default() };
         Timeline::new(Some(Arc::new(answer)), Some(Arc::new(checks)), Some(Arc::new(training)))
     }

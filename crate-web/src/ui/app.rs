@@ -113,6 +113,11 @@ impl App {
                 self.send(Event::Edit { rev, text, orientation });
             }
             Outside::Ask { rev, jobs } => self.send(Event::Ask { rev, jobs }),
+            Outside::Train(event) => {
+                if let Some(link) = self.link.get_value() {
+                    link.train(event);
+                }
+            }
             Outside::Retry => self.send(Event::Retry),
             Outside::ShowText { text, caret } => browser::show_text(&text, caret),
             Outside::Keep(text) => browser::store("text", &text),

@@ -47,7 +47,7 @@ fn Checks() -> impl IntoView {
             app.said.with(|said| {
                 let run = &said.run;
                 run.report().map_or(String::new(), |report| {
-                    checks::panel(report, run.checks.as_deref(), run.training.as_deref())
+                    checks::panel(report, run.checks.as_deref(), run.training.as_deref(), run.pace)
                 })
             })
         }),
@@ -55,7 +55,7 @@ fn Checks() -> impl IntoView {
     view! {
         <div class="over" id="over">
             <div class="head"><h2>"Checks"</h2><div class="counts" node_ref=counts></div><Back/></div>
-            <div class="overbody checks" node_ref=panel tabindex="0" role="region" aria-label="Checks"></div>
+            <div class="overbody checks" on:click=move |event: MouseEvent| clicked(app, &event) node_ref=panel tabindex="0" role="region" aria-label="Checks"></div>
         </div>
     }
 }

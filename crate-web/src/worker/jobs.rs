@@ -1,8 +1,8 @@
-//! The jobs that continue an analysis, in slices.
+//! Checks, which continue an analysis, in slices.
 
 use std::rc::Rc;
 
-use foldback::report::{Analysis, CheckReport, TrainReport};
+use foldback::report::{Analysis, CheckReport};
 use js_sys::{Date, Promise};
 use serde::Serialize;
 use wasm_bindgen_futures::JsFuture;
@@ -11,7 +11,7 @@ use super::Worker;
 use crate::protocol::{Body, pack};
 
 /// How long a job keeps messages waiting, in milliseconds.
-const SLICE: f64 = 30.0;
+pub(super) const SLICE: f64 = 30.0;
 
 pub(super) async fn check(worker: Rc<Worker>, rev: u32) {
     let Some(analysis) = worker.analysis_of(rev) else { return };
@@ -34,44 +34,28 @@ pub(super) async fn check(worker: Rc<Worker>, rev: u32) {
     worker.bulk(rev, Body::Checks { done: true }, &checking.report);
 }
 
-pub(super) async fn train(worker: Rc<Worker>, rev: u32) {
-    let Some(analysis) = worker.analysis_of(rev) else { return };
-    let Some(mut training) = analysis.training() else {
-        return worker.bulk(rev, Body::Training { done: true }, &TrainReport::default());
-    };
-    loop {
-        let end = Date::now() + SLICE;
-        let mut more = true;
-        while more && Date::now() < end {
-            more = training.advance();
-        }
-        if !more {
-            break;
-        }
-        if !worker.goes_on(rev).await {
-            return;
-        }
-    }
-    worker.bulk(rev, Body::Training { done: true }, &training.report);
-}
-
 impl Worker {
     fn analysis_of(&self, rev: u32) -> Option<Rc<Analysis>> {
         (self.newest.get() == rev).then(|| self.analysis.borrow().clone()).flatten()
     }
 
     /// Says that it is alive, lets messages in, and says whether the job is still wanted.
-    async fn goes_on(&self, rev: u32) -> bool {
+    pub(super) async fn goes_on(&self, rev: u32) -> bool {
         self.reply(rev, Body::Progress, None);
+        self.let_in().await;
+        self.newest.get() == rev
+    }
+
+    /// Lets messages in.
+    pub(super) async fn let_in(&self) {
         let pause = Promise::new(&mut |resolve, _| {
             let _ = self.scope.set_timeout_with_callback(&resolve);
         });
         // A pause that cannot be made is no reason to stop.
         let _ = JsFuture::from(pause).await;
-        self.newest.get() == rev
     }
 
-    fn bulk(&self, rev: u32, body: Body, value: &impl Serialize) {
+    pub(super) fn bulk(&self, rev: u32, body: Body, value: &impl Serialize) {
         self.reply(rev, body, Some(pack(value)));
     }
 }

@@ -1,16 +1,16 @@
-//! The panel of checks: every entry several ways, one step of training beside its closed form, and the loss.
+//! The panel of checks: every entry several ways, what further tests say, and the training run.
 
-use foldback::report::{CheckReport, CheckRow, Report, TrainLeaf, TrainReport, TrainStep, Verdict};
+use foldback::report::{CheckReport, CheckRow, Report, Verdict};
 
-use super::Html;
-use crate::model::chart::chart;
+use super::{Html, evidence, training};
 use crate::model::number::{plain, short, significant};
 use crate::model::timeline::{entry, verdict};
+use crate::protocol::{Pace, Trained};
 
 /// Digits of the columns that are compared digit by digit.
 const DIGITS: usize = 12;
 /// Rows that are shown; the rest is counted.
-const ROWS: usize = 200;
+pub(super) const ROWS: usize = 200;
 
 /// The counts beside the panel's title.
 pub fn counts(checks: &CheckReport) -> String {
@@ -35,30 +35,28 @@ pub fn counts(checks: &CheckReport) -> String {
 pub fn panel(
     report: &Report,
     checks: Option<&CheckReport>,
-    training: Option<&TrainReport>,
+    trained: Option<&Trained>,
+    pace: Pace,
 ) -> String {
     let mut html = Html::new();
-    if let Some(stop) = report.findings.iter().find(|finding| finding.stops) {
-        html.raw("<div class=\"empty\"><h3>Nothing to check yet</h3><p class=\"prose\">The build is refused at <code>");
-        html.text(&stop.name).raw("</code>, so there is no gradient to compare.</p></div>");
-        return html.done();
-    }
     if report.checks.is_empty() && report.train.is_none() {
         html.raw("<div class=\"empty\"><h3>This program asks for no check</h3><p class=\"prose\">Add a line: <code>check fd</code> compares every gradient with finite differences, <code>train sgd lr=0.1</code> takes a step.</p></div>");
         return html.done();
     }
-    if !report.checks.is_empty() {
-        table(&mut html, checks);
-    }
-    if report.train.is_some() {
-        html.raw("<div class=\"cards\">");
-        steps(&mut html, training);
-        if let Some(training) = training.filter(|training| training.losses.len() > 1) {
-            html.raw("<section class=\"card\"><h3>Loss<span class=\"sub\">before each step and after the last</span></h3>");
-            html.raw(&chart(&training.losses));
-            html.raw("</section>");
+    if let Some(stop) = report.findings.iter().find(|finding| finding.stops) {
+        html.raw("<div class=\"empty\"><h3>Nothing to check yet</h3><p class=\"prose\">The build is refused at <code>");
+        html.text(&stop.name).raw("</code>, so there is no gradient to compare.</p></div>");
+    } else if !report.checks.is_empty() {
+        if let Some(checks) = checks {
+            evidence::doctor(&mut html, checks);
         }
-        html.raw("</div>");
+        table(&mut html, checks);
+        if let Some(checks) = checks {
+            evidence::further(&mut html, checks);
+        }
+    }
+    if let Some(line) = &report.train {
+        training::cards(&mut html, line, trained, pace);
     }
     html.done()
 }
@@ -152,135 +150,12 @@ fn compared(html: &mut Html, text: &str, reference: &str) {
     }
 }
 
-fn steps(html: &mut Html, training: Option<&TrainReport>) {
-    html.raw("<section class=\"card\"><h3>");
-    let Some(training) = training else {
-        html.raw("Training…</h3></section>");
-        return;
-    };
-    html.text(&training.method.to_uppercase()).raw(" step<span class=\"sub\">1 of ");
-    html.int(training.losses.len().saturating_sub(1)).raw(", lr = ").text(&plain(training.lr));
-    html.raw("</span></h3>");
-    if !training.reason.is_empty() {
-        html.raw("<p class=\"prose\">").prose(&training.reason).raw("</p>");
-    }
-    if let Some(first) = &training.first {
-        step_table(html, first, training.lr);
-    }
-    losses(html, training);
-    html.raw("</section>");
-}
-
-fn step_table(html: &mut Html, step: &TrainStep, lr: f64) {
-    let has_closed = step.leaves.iter().any(|leaf| !leaf.closed.is_empty());
-    html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"First step\"><table class=\"mini\"><caption class=\"vh\">The first step, entry by entry</caption><thead><tr><td></td>");
-    for title in ["before", "step", "after"] {
-        html.raw("<th scope=\"col\">").raw(title).raw("</th>");
-    }
-    if has_closed {
-        html.raw("<th scope=\"col\">closed form</th><th scope=\"col\" class=\"u\">ulp</th>");
-    }
-    html.raw("</tr></thead><tbody>");
-    let mut worst = 0;
-    let mut n = 0;
-    for leaf in &step.leaves {
-        for ix in 0..leaf.after.len() {
-            n += 1;
-            worst = leaf.ulp.get(ix).copied().unwrap_or(0).max(worst);
-            if n <= ROWS {
-                entry_row(html, leaf, ix, lr, has_closed);
-            }
-        }
-    }
-    html.raw("</tbody></table></div>");
-    if has_closed {
-        html.raw("<p class=\"verdict\">");
-        match worst {
-            0 => html
-                .raw("<span class=\"tag okg\">")
-                .icon("check")
-                .raw("equal to the closed form, bit for bit</span>"),
-            1..=4 => html
-                .raw("<span class=\"tag okg\">")
-                .icon("check")
-                .raw("within ")
-                .int(worst as usize)
-                .raw(" ulp of the closed form</span>"),
-            _ => html
-                .raw("<span class=\"tag refg\">")
-                .icon("cross")
-                .int(worst as usize)
-                .raw(" ulp from the closed form</span>"),
-        };
-        html.raw("</p>");
-    }
-}
-
-fn entry_row(html: &mut Html, leaf: &TrainLeaf, ix: usize, lr: f64, has_closed: bool) {
-    let at = |values: &[f64]| values.get(ix).copied().unwrap_or(f64::NAN);
-    let (before, after) = (at(&leaf.before), at(&leaf.after));
-    html.raw("<tr><th scope=\"row\"><code>").text(&entry(&leaf.name, &index(&leaf.shape, ix)));
-    html.raw("</code></th><td>").text(&plain(before));
-    html.raw("</td><td class=\"bwc\" title=\"gradient ").text(&plain(at(&leaf.grad)));
-    html.raw(", lr ").text(&plain(lr)).raw("\">").text(&short(after - before, 6));
-    html.raw("</td><td>").text(&plain(after)).raw("</td>");
-    if has_closed {
-        html.raw("<td>").text(&plain(at(&leaf.closed))).raw("</td><td class=\"u\">");
-        match leaf.ulp.get(ix) {
-            Some(ulp) => html.text(&ulp.to_string()),
-            None => html.raw("–"),
-        };
-        html.raw("</td>");
-    }
-    html.raw("</tr>");
-}
-
-/// The index of a flat element, one number an axis.
-fn index(shape: &[u32], flat: usize) -> Vec<u32> {
-    let mut rest = flat;
-    let mut index: Vec<u32> = shape
-        .iter()
-        .rev()
-        .map(|extent| {
-            let extent = (*extent as usize).max(1);
-            let at = rest % extent;
-            rest /= extent;
-            at as u32
-        })
-        .collect();
-    index.reverse();
-    index
-}
-
-fn losses(html: &mut Html, training: &TrainReport) {
-    let [before, after, ..] = training.losses.as_slice() else { return };
-    html.raw("<table class=\"mini loss\"><caption class=\"vh\">The loss over the first step and over all</caption><thead><tr><td></td><th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th></tr></thead><tbody>");
-    let mut row = |name: &str, before: f64, after: f64| {
-        html.raw("<tr><th scope=\"row\">").raw(name).raw("</th><td>").text(&short(before, 7));
-        html.raw("</td><td>").text(&short(after, 7)).raw("</td><td>");
-        html.text(&short(after - before, 6)).raw("</td></tr>");
-    };
-    row("loss", *before, *after);
-    if let (Some(last), true) = (training.losses.last(), training.losses.len() > 2) {
-        row("loss, all steps", *before, *last);
-    }
-    html.raw("</tbody></table>");
-    // The first order prediction: what the slope alone promises.
-    if let Some(first) = &training.first {
-        let squares: f64 = first.leaves.iter().flat_map(|leaf| &leaf.grad).map(|g| g * g).sum();
-        if training.method == "sgd" {
-            html.raw("<p class=\"prose\">The slope alone promises a change of −lr · |g|² = <code>");
-            html.text(&short(-training.lr * squares, 6)).raw("</code>.</p>");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Html, compared, index, panel};
+    use super::{Html, compared, panel};
+    use crate::protocol::Pace;
     use foldback::report::{
-        CheckLine, CheckReport, CheckRow, Report, TrainLeaf, TrainLine, TrainReport, TrainStep,
-        Verdict,
+        CheckLine, CheckReport, CheckRow, FindingRow, Report, TrainLine, Verdict, Weight,
     };
 
     #[test]
@@ -290,19 +165,16 @@ mod tests {
         assert_eq!(html.done(), "−0.74074<span class=\"off\">1</span>");
     }
 
-    #[test]
-    fn an_index_counts_row_major() {
-        assert_eq!(index(&[2, 3], 4), [1, 1]);
-        assert_eq!(index(&[], 0), [] as [u32; 0]);
+    fn asked() -> Report {
+        Report {
+            checks: vec![CheckLine { kind: "fd".to_owned(), leaf: String::new(), span: (0, 1) }],
+            train: Some(TrainLine { method: "sgd".to_owned(), steps: 1, lr: 0.1, span: (0, 1) }),
+            ..Report::default()
+        }
     }
 
     #[test]
     fn the_panel_shows_what_the_text_asks_for() {
-        let asked = Report {
-            checks: vec![CheckLine { kind: "fd".to_owned(), leaf: String::new(), span: (0, 1) }],
-            train: Some(TrainLine { method: "sgd".to_owned(), steps: 1, lr: 0.1, span: (0, 1) }),
-            ..Report::default()
-        };
         let row = CheckRow {
             leaf: "w".to_owned(),
             index: vec![0],
@@ -318,27 +190,37 @@ mod tests {
             verdict: Verdict::Agrees,
         };
         let checks = CheckReport { rows: vec![row], n_entries: 1, ..CheckReport::default() };
-        let leaf = TrainLeaf {
-            name: "w".to_owned(),
-            shape: vec![1],
-            before: vec![f64::from(0.3_f32)],
-            grad: vec![0.8],
-            after: vec![f64::from(0.22_f32)],
-            closed: vec![f64::from(0.22_f32)],
-            ulp: vec![0],
+        let shown = |report: &Report, checks: Option<&CheckReport>| {
+            panel(report, checks, None, Pace::default())
         };
-        let training = TrainReport {
-            method: "sgd".to_owned(),
-            lr: 0.1,
-            losses: vec![0.6, 0.4],
-            first: Some(TrainStep { step: 1, loss: 0.6, leaves: vec![leaf] }),
-            ..TrainReport::default()
+        assert!(shown(&asked(), Some(&checks)).contains("agrees"));
+        assert!(shown(&asked(), None).contains("Checking…"));
+        assert!(shown(&Report::default(), None).contains("asks for no check"));
+    }
+
+    #[test]
+    fn a_refused_build_has_nothing_to_check_and_a_run_that_says_why() {
+        let stop = FindingRow {
+            weight: Weight::Error,
+            code: "gradient-shape".to_owned(),
+            stops: true,
+            node: Some(0),
+            name: "y".to_owned(),
+            op: String::new(),
+            word: String::new(),
+            src: None,
+            title: String::new(),
+            message: String::new(),
+            clash: None,
+            clash_axes: Vec::new(),
+            why: String::new(),
+            next: String::new(),
+            cite: String::new(),
+            span: None,
+            line: None,
+            fixes: Vec::new(),
         };
-        let html = panel(&asked, Some(&checks), Some(&training));
-        for part in ["agrees", "bit for bit", "<td>0.22</td>", "<svg"] {
-            assert!(html.contains(part), "{part} in {html}");
-        }
-        assert!(panel(&asked, None, None).contains("Checking…"));
-        assert!(panel(&Report::default(), None, None).contains("asks for no check"));
+        let html = panel(&Report { findings: vec![stop], ..asked() }, None, None, Pace::default());
+        assert!(html.contains("Nothing to check yet") && html.contains("Training run"), "{html}");
     }
 }

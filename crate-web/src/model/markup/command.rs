@@ -2,6 +2,7 @@
 
 use crate::model::action::{Action, Move};
 use crate::model::view::Over;
+use crate::protocol::Control;
 
 /// What a control's `data-do` asks for.
 pub fn read(command: &str) -> Option<Action> {
@@ -18,6 +19,15 @@ pub fn read(command: &str) -> Option<Action> {
         "select" => Action::Select(Some(number()? as u32)),
         "step" => Action::Step(Move::To(number()?)),
         "graph" => Action::Toggle(Over::Graph),
+        "train" => match words.next()? {
+            "go" => Action::Train(Control::Go),
+            "pause" => Action::Train(Control::Pause),
+            "step" => Action::Train(Control::Step),
+            "cancel" => Action::Train(Control::Cancel),
+            "again" => Action::TrainAgain,
+            _ => return None,
+        },
+        "trouble" => Action::ShowTrouble(number()? as u32),
         "retry" => Action::Retry,
         _ => return None,
     })

@@ -8,8 +8,8 @@ use crate::model::answer::Answer;
 use crate::model::supervise::{Crash, LinkState};
 use crate::model::timeline::Grain;
 use crate::model::timeline::tests::report;
+use crate::model::trainer;
 use crate::model::view::{Over, Room, Side, Tab, Theme};
-use crate::protocol::Job;
 
 const TEXT: &str = "rules upstream\ny = w / c";
 
@@ -95,7 +95,8 @@ fn a_document_opens_at_its_refusal_and_says_why_once() {
 fn what_the_text_asks_for_is_asked_once_it_is_built() {
     let mut state = page();
     let effects = answer(&mut state, Report { ticks: report(TickGlyph::Emit).ticks, ..built() });
-    assert!(effects.contains(&Effect::Ask { rev: 0, jobs: vec![Job::Train] }));
+    let run = trainer::Event::Run { rev: 0, text: TEXT.to_owned(), start: true };
+    assert!(effects.contains(&Effect::Train(run)));
     assert_eq!(says(&effects), ["Nothing is refused"]);
 }
 
