@@ -230,6 +230,12 @@ impl<T: Lane> Values<T> {
         }
     }
 
+    /// Puts values where a node's are stored, through its window, as if it had been evaluated to them.
+    pub fn restore(&mut self, graph: &Graph, id: NodeId, values: &[T]) {
+        self.before.remove(&id);
+        self.scatter(&graph.storage(id), graph.node(id).ty.shape, values);
+    }
+
     /// Writes packed values through a window.
     fn scatter(&mut self, view: &View, shape: Shape, values: &[T]) {
         if let Some(Slot::Real(root)) = self.slots.get_mut(view.root.index()) {

@@ -85,18 +85,21 @@ pub fn differences(analysis: &Analysis) -> Vec<Of> {
         values.give(of.id, of.values.clone());
     }
     values.eval(graph, 0..loss.index() + 1);
-    let stopped =
-        graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(foldback::ops::STOP));
+    let stops = graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(foldback::ops::STOP));
+    let stopped: Vec<_> = stops.map(|(id, _)| (id, values.read_f64(graph, id))).collect();
     let mut moves = Vec::new();
     let mut from = 0;
-    for end in stopped.map(|(id, _)| id.index()).chain([loss.index() + 1]) {
+    for end in stopped.iter().map(|(id, _)| id.index()).chain([loss.index() + 1]) {
         moves.push(from..end);
         from = end + 1;
     }
     let mut objective = |leaf: NodeId, at: usize, x: f64| {
         values.give_element(leaf, at, x);
-        for range in &moves {
+        for (ix, range) in moves.iter().enumerate() {
             values.eval(graph, range.clone());
+            if let Some((id, kept)) = stopped.get(ix) {
+                values.restore(graph, *id, kept);
+            }
         }
         let part = |(node, start): &(NodeId, Vec<f64>)| -> f64 {
             values.read_f64(graph, *node).iter().zip(start).map(|(y, g)| y * g).sum()

@@ -82,8 +82,10 @@ pub struct Finite<'a> {
     trace: &'a Trace,
     points: Points,
     starts: Vec<Start>,
-    /// The forward nodes that move: what stops a gradient keeps its value.
+    /// The forward nodes that move.
     moving: Vec<Range<usize>>,
+    /// What stops a gradient after each of them, and the value it keeps.
+    stopped: Vec<(NodeId, Vec<f64>)>,
     values: Values<f64>,
     leaves: Vec<Leaf>,
     by_direction: bool,
@@ -124,8 +126,9 @@ impl<'a> Finite<'a> {
             values.give(leaf.id, leaf.own.clone());
         }
         values.eval(graph, 0..loss.index() + 1);
-        let stopped = graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(STOP));
-        let ends = stopped.map(|(id, _)| id.index()).chain([loss.index() + 1]);
+        let stops = graph.prefix(loss.index() + 1).filter(|(_, n)| n.op() == Some(STOP));
+        let stopped: Vec<_> = stops.map(|(id, _)| (id, values.read_f64(graph, id))).collect();
+        let ends = stopped.iter().map(|(id, _)| id.index()).chain([loss.index() + 1]);
         let mut from = 0;
         let moving = ends
             .map(|end| {
@@ -143,6 +146,7 @@ impl<'a> Finite<'a> {
             points,
             starts,
             moving,
+            stopped,
             values,
             leaves,
             by_direction,
@@ -172,8 +176,12 @@ impl<'a> Finite<'a> {
     /// The number that is differentiated: every node that a gradient starts at, against what it starts with.
     fn objective(&mut self) -> f64 {
         let graph = &self.trace.graph;
-        for range in &self.moving {
+        for (ix, range) in self.moving.iter().enumerate() {
             self.values.eval(graph, range.clone());
+            // A stop that writes in place shares its storage with what moves.
+            if let Some((id, kept)) = self.stopped.get(ix) {
+                self.values.restore(graph, *id, kept);
+            }
         }
         let part = |s: &Start| kernels::dot(&self.values.read_f64(graph, s.node), &s.cotangent);
         self.starts.iter().map(part).sum()
