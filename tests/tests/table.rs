@@ -450,3 +450,61 @@ fn the_adjoint_of_a_bracket_has_a_gradient() {
         there.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
     assert_eq!(filled, [3, 5, 9, 11], "rows 1 and 3, columns 0 and 2");
 }
+
+/// A sample in which one leaf has `more` leading axes of extent 1.
+fn with_leading_ones(text: &str, line: usize, more: usize) -> Option<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let slot = lines.get_mut(line)?;
+    let is_leaf = slot.starts_with("param ") || slot.starts_with("const ");
+    let (before, rest) = slot.split_once('[').filter(|_| is_leaf)?;
+    let (dims, value) = rest.split_once(']')?;
+    let rank = dims.split(',').filter(|d| !d.trim().is_empty()).count();
+    if rank + more > 4 || before.contains('=') || before.ends_with("ne") {
+        return None;
+    }
+    let ones = vec!["1"; more].join(", ");
+    let comma = if rank == 0 { "" } else { ", " };
+    let value = match value.split_once("= [") {
+        Some((kind, list)) => {
+            format!("{kind}= {}{list}{}", "[".repeat(more + 1), "]".repeat(more))
+        }
+        None => value.to_owned(),
+    };
+    *slot = format!("{before}[{ones}{comma}{dims}]{value}");
+    Some(lines.join("\n"))
+}
+
+#[test]
+fn a_leading_axis_of_one_is_refused_when_the_node_is_made_or_gets_its_gradient() {
+    // What stands in the graph can be differentiated: an axis of extent 1 is no reason to stop on the way back.
+    let (mut n, mut wrong) = (0, Vec::new());
+    for rules in [RuleSet::Ggml, RuleSet::Numpy] {
+        for (op, _, text) in samples() {
+            let cases = (0..text.lines().count()).flat_map(|line| (1..4).map(move |n| (line, n)));
+            for (line, more) in cases {
+                let Some(text) = with_leading_ones(text, line, more) else { continue };
+                let plain = under(rules, &text);
+                if foldback_tests::shape_of(&analyse(&plain), "y").is_none() {
+                    continue;
+                }
+                let document = weighed(&plain);
+                let analysis = analyse(&document);
+                if outcome(&analysis) != "built" {
+                    wrong.push(format!("{}: {} of\n{document}", op.def().name, outcome(&analysis)));
+                    continue;
+                }
+                // An axis that is counted from the left is another one now, and ids may lie beyond it.
+                let says = |code: &str| analysis.report.findings.iter().any(|f| f.code == code);
+                if !says("kink") && !says("not-finite") {
+                    let gap = gap(&gradients::<f64>(&analysis), &differences(&analysis), 1e-2);
+                    if gap > 1e-6 {
+                        wrong.push(format!("{}: {gap:e} of\n{document}", op.def().name));
+                    }
+                    n += 1;
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(n > 100, "only {n} documents");
+}

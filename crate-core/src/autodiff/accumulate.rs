@@ -31,12 +31,20 @@ impl Build<'_> {
                 Emit { sink: self }.with(OpKind::RepeatBack, &[from], target)
             }
             Broadcast::TwoSided => {
-                let lead = got.rank().checked_sub(expected.rank()).ok_or(wrong.clone())?;
+                // A row may take an operand with more axes of 1 on the left than its result has.
+                let spare = expected.rank().saturating_sub(got.rank());
+                if expected.dims().iter().take(spare).any(|d| *d != 1) {
+                    return Err(wrong);
+                }
+                let lead = got.rank().saturating_sub(expected.rank());
                 let stretched = |axis: usize| {
-                    axis < lead || (expected.dim(axis - lead) == 1 && got.dim(axis) != 1)
+                    axis < lead || (expected.dim(axis + spare - lead) == 1 && got.dim(axis) != 1)
                 };
                 let axes: Vec<i64> =
                     (0..got.rank()).filter(|a| stretched(*a)).map(|a| a as i64).collect();
+                if axes.is_empty() && got.same_extents(&expected) {
+                    return self.reshaped(from, expected);
+                }
                 let params = vec![Value::Ints(axes.into()), Value::Bool(true)];
                 let sum = Emit { sink: self }.with(OpKind::Sum, &[from], params)?;
                 let kept = self.trace.graph.node(sum).ty.shape;

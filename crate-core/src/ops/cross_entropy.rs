@@ -8,6 +8,7 @@ use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
     ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
 };
+use super::matmul::shaped;
 use super::pick;
 use crate::graph::Value;
 use crate::kernels;
@@ -109,6 +110,9 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
         let ignore = emit.number(site.params.int(IGNORE).unwrap_or(-100) as f64)?;
         let counts = emit.op(OpKind::NotEqual, &[labels, ignore])?;
         let kept = emit.op(OpKind::Sum, &[counts])?;
+        // Labels may have an axis of 1 more than the rows: with one for the classes that would be five.
+        let outer = of.dims().split_last().and_then(|(_, outer)| Shape::new(outer));
+        labels = shaped(emit, labels, outer.unwrap_or(of))?;
         let classes = vec![Value::Int(i64::from(width))];
         let rows = emit.with(OpKind::OneHot, &[labels], classes)?;
         let dims = shape_value(of.with_dim(of.rank() - 1, 1));

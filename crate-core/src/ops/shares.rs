@@ -12,7 +12,7 @@ use crate::graph::{Index, NodeId, Params, Value};
 use crate::kernels;
 use crate::math::Real;
 use crate::refusal::Reason;
-use crate::rules::tiles;
+use crate::rules::{Broadcast, tiles};
 use crate::tensor::Shape;
 use crate::trace::Accum;
 
@@ -51,7 +51,7 @@ impl Logits {
             None if self.max_bias > 0.0 => {
                 Err(Reason::BadParam { param: "max_bias", wants: "0 where there is no mask" })
             }
-            Some(mask) if !fits(of, mask.shape) => Err(Reason::ShapesDisagree {
+            Some(mask) if !fits(cx.broadcast, of, mask.shape) => Err(Reason::ShapesDisagree {
                 wants: "a mask that stretches to the logits",
                 a: of,
                 b: mask.shape,
@@ -154,11 +154,14 @@ impl Logits {
     }
 }
 
-fn fits(of: Shape, mask: Shape) -> bool {
-    let (of, mask_dims) = (of.padded(), mask.padded());
-    let taller = mask_dims[2] > of[2];
-    of.iter().zip(mask_dims).enumerate().all(|(axis, (o, m))| taller && axis == 2 || tiles(m, *o))
-        && mask.rank() <= 4
+fn fits(rules: Broadcast, of: Shape, mask: Shape) -> bool {
+    let (of, mask) = (of.padded(), mask.padded());
+    let meets = |o: u32, m: u32| match rules {
+        Broadcast::Tile => tiles(m, o),
+        Broadcast::TwoSided => m == o || m == 1,
+    };
+    let taller = mask[2] > of[2];
+    of.iter().zip(mask).enumerate().all(|(axis, (o, m))| taller && axis == 2 || meets(*o, m))
 }
 
 /// Turns logits into shares, in place; `sink` takes its part of the whole and has no element of its own.
