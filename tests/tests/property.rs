@@ -12,7 +12,7 @@ use foldback::report::{Analysis, FindingRow, Weight, analyse, json};
 use foldback::rules::RuleSet;
 use foldback_tests::generate::{SMALL, noisy, program, text};
 use foldback_tests::golden::suite;
-use foldback_tests::grad::{differences, gap, gap_of, gradients, largest};
+use foldback_tests::grad::{check_grad, differences, gap, gap_of, gradients, largest};
 use foldback_tests::invariant::{broken, prefixes_fold};
 use foldback_tests::outcome;
 use foldback_tests::render::is_text;
@@ -301,5 +301,27 @@ fn formatting_changes_no_meaning_and_only_once() {
             assert!(at.is_some(), "{code} is new in\n{once}");
             before.remove(at.unwrap_or_default());
         }
+    }
+}
+
+#[test]
+fn what_stops_a_gradient_in_place_keeps_its_value_in_every_check() {
+    // Both differences, ours and the engine's, evaluate the graph again; the second line's storage must not move.
+    let programs = [
+        "param x [3] = [1, 2, 3]\na = sqr(x)\ns = stop_gradient!(a)\nloss = sum(a * x)\n",
+        "param x [3] = [1, 2, 3]\ns = stop_gradient(sqr(x))\ne = scale!(s, 3)\nloss = sum(e * x)\n",
+    ];
+    for program in programs {
+        let ours = check_grad(&format!("rules numpy\n{program}"));
+        let first = ours.first().map(|of| of.values.clone());
+        let factor = if program.contains("scale") { 3.0 } else { 1.0 };
+        assert_eq!(first, Some(vec![factor, 4.0 * factor, 9.0 * factor]), "of\n{program}");
+        let analysis = foldback_tests::analyse(&format!("rules numpy\n{program}check fd\n"));
+        let mut checking = analysis.checking().unwrap();
+        while checking.advance(100) {}
+        let agrees = |row: &foldback::report::CheckRow| {
+            row.verdict == foldback::report::Verdict::Agrees
+        };
+        assert!(checking.report.rows.iter().all(agrees), "{:?}", checking.report.rows);
     }
 }
