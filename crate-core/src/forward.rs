@@ -1,11 +1,15 @@
 //! Evaluates nodes in order, in f32 or f64, each into storage of its own or through a window into another's.
 //! Deliberately absent: recursion, a clock, and any evaluation that was not asked for.
 
+mod given;
+mod nearby;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use self::nearby::{Nearby, Product};
 use crate::graph::{Graph, NodeId, NodeKind, View};
-use crate::ops::def::{Cx, Lane, Operand};
+use crate::ops::def::{Cx, Lane, Operand, Sign};
 use crate::tensor::{DType, Shape, round_to};
 
 #[derive(Clone, Debug, Default)]
@@ -27,12 +31,23 @@ pub struct Values<T> {
     written: Vec<bool>,
     /// What nodes held when they were evaluated, where a later one has written over it.
     before: BTreeMap<NodeId, Vec<T>>,
+    /// The same graph with leaves moved a little, where some product is `0 · ∞`.
+    nearby: Option<Box<Nearby>>,
+    /// Whether these are such values themselves.
+    is_nearby: bool,
 }
 
 impl<T: Lane> Values<T> {
     /// No values yet.
     pub fn new() -> Self {
-        Self { slots: Vec::new(), given: Vec::new(), written: Vec::new(), before: BTreeMap::new() }
+        Self {
+            slots: Vec::new(),
+            given: Vec::new(),
+            written: Vec::new(),
+            before: BTreeMap::new(),
+            nearby: None,
+            is_nearby: false,
+        }
     }
 
     /// Gives a leaf other values than its own, from the next evaluation on.
@@ -112,6 +127,7 @@ impl<T: Lane> Values<T> {
                 self.eval_node(graph, id);
             }
         }
+        self.nearby = None;
     }
 
     fn take(&mut self, id: NodeId) -> Slot<T> {
@@ -202,6 +218,7 @@ impl<T: Lane> Values<T> {
             return;
         }
         let mut out = if node.flags.in_place { vec![T::ZERO; len] } else { self.buffer(id, len) };
+        let mut product = None;
         {
             let data: Vec<Cow<'_, [T]>> = src.iter().map(|s| self.packed(graph, *s)).collect();
             let operands: Vec<Operand<'_, T>> = data
@@ -213,7 +230,24 @@ impl<T: Lane> Values<T> {
             if let Some(at) = node.flags.carries {
                 let [a, b] = [0, 1].map(|ix| data.get(ix).map_or(&[][..], |d| &d[..]));
                 let (gradient, slope) = if at == 0 { (a, b) } else { (b, a) };
-                vanish(&mut out, gradient, slope);
+                let elements = undecided(&out, gradient, slope);
+                if let ([first, second], false) = (&src[..], elements.is_empty()) {
+                    let (g, s) = if at == 0 { (*first, *second) } else { (*second, *first) };
+                    let is_times = op.sign != Some(Sign::Infix("/"));
+                    product = Some(Product { node: id, gradient: g, slope: s, is_times, elements });
+                }
+            }
+        }
+        if let Some(product) = product {
+            let limits = if self.is_nearby {
+                product.elements.iter().map(|(ix, _)| (*ix, 0.0)).collect()
+            } else {
+                self.limits(graph, &product)
+            };
+            for (ix, limit) in limits {
+                if let Some(o) = out.get_mut(ix) {
+                    *o = T::from_f64(limit);
+                }
             }
         }
         if T::STORES && matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
@@ -302,18 +336,17 @@ impl<T: Lane> Values<T> {
     }
 }
 
-/// Makes 0 of `0 · ∞` in a product with a gradient. What is not a number on its own stays so.
-fn vanish<T: Lane>(out: &mut [T], gradient: &[T], slope: &[T]) {
-    for (ix, o) in out.iter_mut().enumerate() {
-        if o.is_nan() {
-            let g = gradient.get(ix).copied().unwrap_or(T::ONE);
-            let s = slope.get(ix % slope.len().max(1)).copied().unwrap_or(T::ONE);
-            let is_flat = slope.len() == gradient.len() && s == T::ZERO && !g.is_nan();
-            if g == T::ZERO || is_flat {
-                *o = T::ZERO;
-            }
-        }
-    }
+/// Elements of a product with a gradient that are `0 · ∞`, and whether the slope is the infinite factor. What is not a
+/// number on its own may be so for a branch not taken.
+fn undecided<T: Lane>(out: &[T], gradient: &[T], slope: &[T]) -> Vec<(usize, bool)> {
+    let nan = out.iter().enumerate().filter(|(_, o)| o.is_nan());
+    nan.filter_map(|(ix, _)| {
+        let g = gradient.get(ix).copied().unwrap_or(T::ONE);
+        let s = slope.get(ix % slope.len().max(1)).copied().unwrap_or(T::ONE);
+        let is_flat = slope.len() == gradient.len() && s == T::ZERO && !g.is_nan();
+        (g == T::ZERO || is_flat).then_some((ix, g == T::ZERO))
+    })
+    .collect()
 }
 
 /// Whether a window shows its elements one after the other.

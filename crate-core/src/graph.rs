@@ -181,7 +181,7 @@ pub struct Flags {
     pub inline: bool,
     /// Its result is written into its first source's storage.
     pub in_place: bool,
-    /// A rule's product with a gradient, which is this source: `0 · ∞` counts as 0 there.
+    /// A rule's product with a gradient, which is this source: `0 · ∞` is there what it tends to.
     pub carries: Option<u8>,
 }
 

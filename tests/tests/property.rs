@@ -319,9 +319,8 @@ fn what_stops_a_gradient_in_place_keeps_its_value_in_every_check() {
         let analysis = foldback_tests::analyse(&format!("rules numpy\n{program}check fd\n"));
         let mut checking = analysis.checking().unwrap();
         while checking.advance(100) {}
-        let agrees = |row: &foldback::report::CheckRow| {
-            row.verdict == foldback::report::Verdict::Agrees
-        };
+        let agrees =
+            |row: &foldback::report::CheckRow| row.verdict == foldback::report::Verdict::Agrees;
         assert!(checking.report.rows.iter().all(agrees), "{:?}", checking.report.rows);
     }
 }

@@ -34,9 +34,8 @@ impl Sink for Build<'_> {
 }
 
 impl Build<'_> {
-    /// The source of a product that is a gradient, by which a rule weighs a slope. A gradient of exactly 0 says that
-    /// the loss does not look here, and a slope of exactly 0 that the op does not: `0 · ∞` is then the slope of a
-    /// branch not taken, and counts as 0. Upstream makes NaN of it.
+    /// The source of a product that is a gradient, by which a rule weighs a slope: where it is `0 · ∞`, evaluation
+    /// looks what it tends to. A branch not taken gives 0 so. Upstream makes NaN of it.
     fn carries(&self, op: OpKind, src: &[NodeId], at: Option<usize>) -> Option<u8> {
         let at = at.filter(|_| self.request.rules != RuleSet::Upstream)?;
         let product = match op.def().sign {

@@ -108,7 +108,8 @@ fn value_hazards(rules: RuleSet, trace: &Trace, values: &Values<f32>) -> Vec<Fin
             NodeKind::Op { src, .. } => {
                 let clean = src.iter().all(|s| count(s) == (0, 0));
                 let no_nan = src.iter().all(|s| count(s).0 == 0);
-                nan > 0 && no_nan || inf > 0 && clean
+                let strays = || inf > 0 && clean && !values.infinite_on_purpose(graph, id);
+                nan > 0 && no_nan || strays()
             }
         };
         if begins {

@@ -292,7 +292,9 @@ impl Built {
             if src.is_empty() {
                 return is_param && bad(*id);
             }
-            bad(*id) && src.iter().all(|s| !bad(*s)) || nan(*id) && !src.iter().any(|s| nan(*s))
+            let strays = || !self.values.infinite_on_purpose(graph, *id);
+            nan(*id) && !src.iter().any(|s| nan(*s))
+                || bad(*id) && src.iter().all(|s| !bad(*s)) && strays()
         };
         let asked = |id: &NodeId| read.get(id.index()).copied().unwrap_or(false);
         graph.nodes().map(|(id, _)| id).filter(asked).find(begins).unwrap_or(last)
