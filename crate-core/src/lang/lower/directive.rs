@@ -150,14 +150,44 @@ impl Directives<'_, '_> {
             settings.iter().map(|s| (s.name.text.clone(), s.value.value)).collect::<Vec<_>>()
         };
         let (kind, settings) = match check {
-            Check::Fd(settings) => (CheckKind::Fd, pairs(settings)),
-            Check::Adjoint(settings) => (CheckKind::Adjoint, pairs(settings)),
+            Check::Fd(settings) => {
+                self.settings("check fd", settings, &["points"]);
+                let points = settings.iter().filter(|s| s.name.text == "points");
+                for setting in points.filter(|s| ![2.0, 4.0].contains(&s.value.value)) {
+                    let message = "a difference takes `points=2` or `points=4`";
+                    self.out.complaints.error(Code::BadLiteral, setting.value.span, message);
+                }
+                (CheckKind::Fd, pairs(settings))
+            }
+            Check::Adjoint(settings) => {
+                self.settings("check adjoint", settings, &[]);
+                (CheckKind::Adjoint, pairs(settings))
+            }
             Check::Formula { of, value } => match self.formula(of, *value, span) {
                 Some(formula) => (CheckKind::Formula(Box::new(formula)), Vec::new()),
                 None => return,
             },
         };
         self.out.lowered.checks.push(CheckLine { kind, settings, span });
+    }
+
+    /// Whether a line's settings are its own, each once; each that is not is named.
+    fn settings(&mut self, line: &str, settings: &[Setting], own: &[&str]) -> bool {
+        let mut fits = true;
+        for (ix, setting) in settings.iter().enumerate() {
+            let name = &setting.name;
+            let again = settings.iter().take(ix).any(|before| before.name.text == name.text);
+            if again || !own.contains(&name.text.as_str()) {
+                let message = match own {
+                    [] => format!("`{line}` takes no settings"),
+                    _ => format!("`{line}` takes {}, each once", own.join(", ")),
+                };
+                let known = own.iter().copied();
+                self.out.complaints.unknown(Code::WrongArguments, name, message, known);
+                fits = false;
+            }
+        }
+        fits
     }
 
     fn formula(&mut self, of: &Ref, value: ExprId, span: Span) -> Option<Formula> {
@@ -194,17 +224,7 @@ impl Directives<'_, '_> {
             self.out.complaints.unknown(Code::UnknownName, method, message, known);
             return;
         };
-        let mut fits = true;
-        for (ix, setting) in settings.iter().enumerate() {
-            let name = &setting.name;
-            let again = settings.iter().take(ix).any(|before| before.name.text == name.text);
-            if again || !own.contains(&name.text.as_str()) {
-                let message = format!("`{}` takes {}, each once", method.text, own.join(", "));
-                let known = own.iter().copied();
-                self.out.complaints.unknown(Code::WrongArguments, name, message, known);
-                fits = false;
-            }
-        }
+        let mut fits = self.settings(&method.text, settings, own);
         let find = |name: &str| settings.iter().find(|setting| setting.name.text == name);
         let number = |name: &str, default: f64| find(name).map_or(default, |s| s.value.value);
         let complaints = &mut self.out.complaints;

@@ -249,7 +249,7 @@ fn leaves_are_filled() {
 fn directives_are_read() {
     let lowered = lowered(
         "rules upstream\nparam w [1, 2] = [[0.3, 0.2]]\ny = w / sum_rows(w)\nloss = y[0, 0]
-         accumulator y.1 [1, 1] = 2\nbackward y with [[1, 0]]\ncheck fd step=1e-3\ncheck adjoint
+         accumulator y.1 [1, 1] = 2\nbackward y with [[1, 0]]\ncheck fd points=4\ncheck adjoint
          check formula w = [[w[0,1], -w[0,0]]] / (w[0,0] + w[0,1])^2\ntrain adamw lr=0.1 steps=3 clip=1\nlayout y 1 -2",
     );
     assert_eq!(lowered.diagnostics, []);
@@ -267,7 +267,7 @@ fn directives_are_read() {
     let [fd, adjoint, formula] = lowered.checks.as_slice() else {
         unreachable!("three checks, not {}", lowered.checks.len());
     };
-    assert!(matches!(fd.kind, CheckKind::Fd) && fd.settings == [("step".to_owned(), 1e-3)]);
+    assert!(matches!(fd.kind, CheckKind::Fd) && fd.settings == [("points".to_owned(), 4.0)]);
     assert!(matches!(adjoint.kind, CheckKind::Adjoint));
     let CheckKind::Formula(formula) = &formula.kind else {
         unreachable!("the third is a formula");
@@ -432,6 +432,10 @@ fn every_mistake_is_named_once_with_what_to_do() {
         (
             "train sgd lr=1 beta1=2 steps=0.5",
             "wrong-arguments at `beta1`: `sgd` takes lr, momentum, wd, steps, period, clip, each once\nbad-literal at `0.5`: `steps` is a whole number from 1 on",
+        ),
+        (
+            "check fd ponts=4 step=1e-3 points=3\ncheck adjoint points=2\ncheck fd points=2 points=4",
+            "wrong-arguments at `ponts`: `check fd` takes points, each once\nWrite `points` -> \"check fd points=4 step=1e-3 points=3\\ncheck adjoint points=2\\ncheck fd points=2 points=4\"\nwrong-arguments at `step`: `check fd` takes points, each once\nbad-literal at `3`: a difference takes `points=2` or `points=4`\nwrong-arguments at `points`: `check adjoint` takes no settings\nwrong-arguments at `points`: `check fd` takes points, each once",
         ),
         (
             "train sgd steps=1000000",
