@@ -9,7 +9,6 @@ pub mod protocol;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
 mod link;
 #[cfg(all(target_arch = "wasm32", feature = "page"))]
-#[expect(unreachable_pub, reason = "a component's macro makes public items of its own")]
 mod ui;
 #[cfg(target_arch = "wasm32")]
 mod worker;

@@ -26,4 +26,5 @@ pub mod action;
 pub mod chart;
 pub mod keys;
 pub mod markup;
+pub mod parts;
 pub mod reduce;

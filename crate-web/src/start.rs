@@ -14,8 +14,6 @@ mod page {
     use wasm_bindgen::prelude::*;
 
     use crate::model::examples::EXAMPLES;
-    use crate::ui::Root;
-    use crate::ui::app::App;
 
     #[wasm_bindgen]
     extern "C" {
@@ -32,12 +30,7 @@ mod page {
         else {
             return;
         };
-        let text = crate::ui::kept_text().unwrap_or_else(|| EXAMPLES[0].text.to_owned());
-        mount_to(place, move || {
-            let app = App::start(&text);
-            view! { <Root app/> }
-        })
-        .forget();
+        mount_to(place, || crate::ui::page(EXAMPLES[0].text)).forget();
     }
 }
 

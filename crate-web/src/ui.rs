@@ -1,24 +1,59 @@
-//! The page: components that show the state and dispatch actions. Nothing here decides anything.
+//! The page: one frame, effects that fill its places, and listeners that dispatch actions. Nothing here decides
+//! anything.
 
-pub(crate) mod app;
-
+mod app;
 mod browser;
 mod canvas;
-mod dock;
 mod editor;
 mod files;
-mod help;
 mod keys;
-mod markup;
+mod listen;
 mod over;
-mod root;
-mod side;
-mod stepper;
-mod top;
+mod part;
+mod scrubber;
 
-pub(crate) use root::Root;
+use leptos::prelude::*;
 
-/// The text that was kept in the browser the last time.
-pub(crate) fn kept_text() -> Option<String> {
-    browser::stored("text").filter(|text| !text.is_empty())
+use crate::model::markup::shell;
+use crate::model::parts::{CAMERA, CARET, ENGINE, OVER, PARTS, SAID, STEP, Signals, TEXT};
+use app::App;
+
+/// What is more than a text of its own, and when it is looked at again.
+const DRAWN: [(Signals, fn(App)); 5] = [
+    (TEXT | CARET | SAID | STEP, editor::paint),
+    (SAID | STEP, canvas::draw),
+    (CAMERA, canvas::look),
+    (ENGINE, canvas::open_anyway),
+    (OVER, over::open),
+];
+
+/// The page, for the element with the id `app`. It opens the text kept in the browser, or else this one.
+pub(crate) fn page(first: &str) -> impl IntoView + use<> {
+    let kept = browser::stored("text").filter(|text| !text.is_empty());
+    let app = App::new(kept.as_deref().unwrap_or(first));
+    for part in PARTS {
+        let mut row = part::Row::new(part);
+        watch(app, part.on, Box::new(move |app| row.refresh(app)));
+    }
+    for (on, draw) in DRAWN {
+        watch(app, on, Box::new(draw));
+    }
+    // The last effect, so that the frame is there and filled.
+    watch(
+        app,
+        0,
+        Box::new(|app| {
+            listen::listen(app);
+            app.begin();
+        }),
+    );
+    view! { <div class="app" inner_html=shell::shell()></div> }
+}
+
+/// Runs something after the frame is there, and again after each of these signals.
+fn watch(app: App, on: Signals, mut run: Box<dyn FnMut(App)>) {
+    Effect::new(move |_| {
+        app.track(on);
+        run(app);
+    });
 }

@@ -10,7 +10,7 @@ use super::names::Arrow;
 use super::supervise::LinkState;
 use super::timeline::Grain;
 use super::trainer;
-use super::view::{Over, Room, Tab, Theme};
+use super::view::{Over, Room, Scroll, Tab, Theme};
 use crate::protocol::{Control, Job, Pace, Trained};
 
 /// Where to step.
@@ -102,6 +102,8 @@ pub enum Action {
     },
     /// Open another document.
     Open(Source),
+    /// Let the user choose a file to open.
+    ChooseFile,
     /// Save the text as a file.
     Save,
     /// Step.
@@ -155,6 +157,8 @@ pub enum Action {
     },
     /// Move the picture.
     Pan(f64, f64),
+    /// The table of steps was scrolled.
+    Scroll(Scroll),
     /// The engine has read a text.
     Answered {
         /// Its revision.
@@ -229,6 +233,8 @@ pub enum Effect {
     },
     /// Keep the text in the browser.
     Keep(String),
+    /// Let the user choose a file to open.
+    ChooseFile,
     /// Save a file.
     Download {
         /// Its name.

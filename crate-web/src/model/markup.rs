@@ -13,11 +13,15 @@ pub mod grid;
 pub mod inspect;
 pub mod math;
 pub mod outline;
+pub mod over;
 pub mod problem;
 pub mod say;
+pub mod shell;
+pub mod side;
 pub mod steps;
 pub mod track;
 pub mod training;
+pub mod trouble;
 
 /// Markup under construction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -70,6 +74,11 @@ impl Html {
         self.raw("<svg class=\"ic\" aria-hidden=\"true\"><use href=\"#i-")
             .raw(name)
             .raw("\"/></svg>")
+    }
+
+    /// Adds an icon in a box of its own, as the buttons of the page's frame have it.
+    pub fn boxed_icon(&mut self, name: &str) -> &mut Self {
+        self.raw("<span class=\"i\" aria-hidden=\"true\">").icon(name).raw("</span>")
     }
 
     /// Adds text with its names set as code: what stands in backticks.

@@ -16,7 +16,7 @@ use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::trainer;
-use super::view::{Camera, Over, Room, Side, Size, Tab, Theme, View};
+use super::view::{Camera, Over, Room, Scroll, Side, Size, Tab, Theme, View};
 use crate::protocol::{Job, Pace, Trained};
 
 /// The rule sets, in the order in which one goes through them.
@@ -38,6 +38,8 @@ pub struct Run {
     pub newest: Option<Arc<Answer>>,
     /// The newest answer's revision.
     pub rev: u32,
+    /// The text that it is the answer to.
+    pub of: String,
     /// The checks of the answer on screen.
     pub checks: Option<Arc<CheckReport>>,
     /// Its training.
@@ -86,10 +88,14 @@ pub struct State {
     pub camera: Camera,
     /// How much room there is.
     pub room: Room,
+    /// Where the table of steps stands.
+    pub scroll: Scroll,
     /// What the engine has said.
     pub run: Run,
     /// How the engine is.
     pub link: LinkState,
+    /// Counts the changes of that.
+    pub n_links: u32,
     /// Whether the next answer is a document's first one.
     opens: bool,
 }
@@ -137,6 +143,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::Fix { problem, fix } => apply_fix(state, problem, fix, &mut effects),
         Action::Open(source) => open(state, source, &mut effects),
+        Action::ChooseFile => effects.push(Effect::ChooseFile),
         Action::Save => effects
             .push(Effect::Download { name: file_name(state), text: state.doc.text().to_owned() }),
         Action::Step(to) => {
@@ -236,6 +243,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
             state.camera = state.camera.zoomed(factor, x, y);
         }
         Action::Pan(dx, dy) => state.camera = state.camera.moved(dx, dy),
+        Action::Scroll(scroll) => state.scroll = scroll,
         Action::Answered { rev, answer } => {
             if rev == state.doc.rev() {
                 answered(state, &answer, &mut effects);
@@ -286,6 +294,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
                 effects.push(Effect::Announce("The engine stopped; your text is kept".to_owned()));
             }
             state.link = link;
+            state.n_links += 1;
         }
         Action::Retry => effects.push(Effect::Retry),
         Action::Help => effects.push(Effect::Help),
@@ -503,6 +512,7 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
         report.nodes.get(node as usize).map(|node| node.name.clone())
     });
     state.run.rev = state.doc.rev();
+    state.run.of = state.doc.text().to_owned();
     let has_picture = answer.report.whole || state.run.shown.is_none() || state.opens;
     if has_picture {
         state.run.shown = Some(Arc::clone(answer));
@@ -608,4 +618,4 @@ fn neighbour(state: &State, arrow: Arrow) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -62,6 +62,21 @@ pub enum Grain {
     Micro,
 }
 
+impl Grain {
+    /// As the buttons' commands write it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Micro => "micro",
+        }
+    }
+
+    /// Reads [`Grain::key`].
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::Node, Self::Micro].into_iter().find(|grain| grain.key() == key)
+    }
+}
+
 /// What a step says.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Words {

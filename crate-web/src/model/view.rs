@@ -36,6 +36,22 @@ pub enum Tab {
     Inspect,
 }
 
+impl Tab {
+    /// As `data-tab` and the tabs' commands write it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Graph => "graph",
+            Self::Inspect => "inspect",
+        }
+    }
+
+    /// Reads [`Tab::key`].
+    pub fn from_key(key: &str) -> Option<Self> {
+        [Self::Program, Self::Graph, Self::Inspect].into_iter().find(|tab| tab.key() == key)
+    }
+}
+
 /// Light, dark, or as the system has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Theme {
@@ -185,6 +201,21 @@ pub struct Room {
     pub track: f64,
     /// Whether the panes are tabs.
     pub narrow: bool,
+}
+
+/// Which part of the table of steps is in sight.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scroll {
+    /// How far it is scrolled, in pixels.
+    pub top: f64,
+    /// The height of its pane.
+    pub height: f64,
+}
+
+impl Default for Scroll {
+    fn default() -> Self {
+        Self { top: 0.0, height: 600.0 }
+    }
 }
 
 impl Camera {

@@ -1,161 +1,133 @@
-//! The state behind signals: one way in, `dispatch`, and one signal for each part that is shown.
+//! The state behind signals: one way in, `dispatch`, and a signal for each part of it that changes by itself.
 
-use std::sync::Arc;
+use std::cell::{Cell, OnceCell, RefCell};
 
-use leptos::prelude::*;
+use leptos::prelude::{ArcTrigger, Notify, Track};
 
-use super::{browser, files};
+use super::canvas::{At, Gesture, Mounted};
+use super::{browser, files, listen};
 use crate::link::Link;
-use crate::model::action::{Action, Effect as Outside};
-use crate::model::doc::Doc;
-use crate::model::reduce::{Run, State, reduce};
-use crate::model::supervise::{Event, LinkState};
-use crate::model::view::{Camera, Room, View};
+use crate::model::action::{Action, Effect};
+use crate::model::parts::{N_SIGNALS, Seen, Signals};
+use crate::model::reduce::{State, reduce};
+use crate::model::supervise::Event;
 
-/// What the page shows of the document: enough to redraw the editor, and no history.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Shown {
-    /// The text.
-    pub(crate) text: Arc<str>,
-    /// Its revision.
-    pub(crate) rev: u32,
-    /// The caret, in bytes.
-    pub(crate) caret: usize,
-    /// Whether there is something to undo.
-    pub(crate) can_undo: bool,
-    /// Whether there is something to redo.
-    pub(crate) can_redo: bool,
-}
-
-/// What the engine has said, and of which text.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Said {
-    /// What it has said.
-    pub(crate) run: Run,
-    /// Of which text.
-    pub(crate) of: Arc<str>,
-}
-
-/// The page's state; made once, given to every component.
+/// The page's state; made once, and there as long as the page is.
 #[derive(Clone, Copy)]
-pub(crate) struct App {
-    state: StoredValue<State, LocalStorage>,
-    link: StoredValue<Option<Link>, LocalStorage>,
-    /// The document.
-    pub(crate) doc: RwSignal<Shown>,
-    /// What the engine has said.
-    pub(crate) said: RwSignal<Said>,
-    /// What is shown.
-    pub(crate) view: RwSignal<View>,
-    /// Where the picture stands.
-    pub(crate) camera: RwSignal<Camera>,
-    /// How much room there is.
-    pub(crate) room: RwSignal<Room>,
-    /// How the engine is.
-    pub(crate) engine: RwSignal<LinkState>,
+pub(super) struct App(&'static Inner);
+
+struct Inner {
+    state: RefCell<State>,
+    signals: [ArcTrigger; N_SIGNALS],
+    link: OnceCell<Link>,
+    /// What is to be done once the page stands.
+    first: Cell<Vec<Effect>>,
+    desk: RefCell<Desk>,
+}
+
+/// What the page's own hands hold, and no part of the state.
+#[derive(Default)]
+pub(super) struct Desk {
+    /// The picture's elements.
+    pub(super) mounted: Option<Mounted>,
+    /// What they show, and since when, in milliseconds.
+    pub(super) shown: Option<(At, f64)>,
+    /// The fingers on it.
+    pub(super) gesture: Gesture,
+    /// Of which text and answer the editor's colours are.
+    pub(super) coloured: Option<(u32, u32)>,
+    /// The one timer of playing: pausing and playing again must not make two.
+    pub(super) beat: Option<i32>,
 }
 
 impl App {
-    /// A page that opens a document and starts the engine.
-    pub(crate) fn start(text: &str) -> Self {
-        let (state, effects) = State::open(text, browser::room(), browser::stored_theme());
-        let app = Self {
-            doc: RwSignal::new(shown(&state.doc)),
-            said: RwSignal::default(),
-            view: RwSignal::new(state.view),
-            camera: RwSignal::new(state.camera),
-            room: RwSignal::new(state.room),
-            engine: RwSignal::default(),
-            state: StoredValue::new_local(state),
-            link: StoredValue::new_local(None),
-        };
-        let link = Link::new(move |action| app.dispatch(action));
-        app.link.set_value(Some(link.clone()));
+    /// A page that is to open a document.
+    pub(super) fn new(text: &str) -> Self {
+        let (state, first) = State::open(text, browser::room(), browser::stored_theme());
+        Self(Box::leak(Box::new(Inner {
+            state: RefCell::new(state),
+            signals: Default::default(),
+            link: OnceCell::new(),
+            first: Cell::new(first),
+            desk: RefCell::default(),
+        })))
+    }
+
+    /// Starts the engine, and does what opening the document asks for.
+    pub(super) fn begin(self) {
+        let link = self.0.link.get_or_init(|| Link::new(move |action| self.dispatch(action)));
         link.on(Event::Start);
-        for effect in effects {
-            app.perform(effect);
+        for effect in self.0.first.take() {
+            self.perform(effect);
         }
-        app
+    }
+
+    /// The effect that calls this runs again after these signals.
+    pub(super) fn track(self, on: Signals) {
+        for signal in named(on) {
+            self.0.signals[signal].track();
+        }
+    }
+
+    /// Reads the state.
+    pub(super) fn read<T>(self, of: impl FnOnce(&State) -> T) -> T {
+        of(&self.0.state.borrow())
+    }
+
+    /// What the page's hands hold.
+    pub(super) fn desk<T>(self, of: impl FnOnce(&mut Desk) -> T) -> T {
+        of(&mut self.0.desk.borrow_mut())
     }
 
     /// Something happened.
-    pub(crate) fn dispatch(self, action: Action) {
-        let mut before = None;
-        let effects = self.state.try_update_value(|state| {
-            let was = (state.doc.rev(), state.doc.caret(), state.run.version);
-            let effects = reduce(state, action);
-            before = Some(was);
-            effects
-        });
-        let (Some(effects), Some((rev, caret, version))) = (effects, before) else { return };
-        self.state.with_value(|state| {
-            if (rev, caret) != (state.doc.rev(), state.doc.caret()) {
-                self.doc.set(shown(&state.doc));
-            }
-            if version != state.run.version {
-                // An answer is accepted for the newest text only.
-                let of = Arc::from(state.doc.text());
-                self.said.set(Said { run: state.run.clone(), of });
-            }
-            set_changed(self.view, state.view);
-            set_changed(self.camera, state.camera);
-            set_changed(self.room, state.room);
-            set_changed(self.engine, state.link.clone());
-        });
+    pub(super) fn dispatch(self, action: Action) {
+        let (effects, changed) = {
+            let mut state = self.0.state.borrow_mut();
+            let before = Seen::of(&state);
+            let effects = reduce(&mut state, action);
+            (effects, before.changed(&Seen::of(&state)))
+        };
+        for signal in named(changed) {
+            self.0.signals[signal].notify();
+        }
         for effect in effects {
             self.perform(effect);
         }
     }
 
-    fn perform(self, effect: Outside) {
+    fn perform(self, effect: Effect) {
         match effect {
-            Outside::Analyse { rev, text, orientation } => {
+            Effect::Analyse { rev, text, orientation } => {
                 self.send(Event::Edit { rev, text, orientation });
             }
-            Outside::Ask { rev, jobs } => self.send(Event::Ask { rev, jobs }),
-            Outside::Train(event) => {
+            Effect::Ask { rev, jobs } => self.send(Event::Ask { rev, jobs }),
+            Effect::Train(event) => {
                 if let Some(link) = self.link.get_value() {
                     link.train(event);
                 }
             }
-            Outside::Retry => self.send(Event::Retry),
-            Outside::ShowText { text, caret } => browser::show_text(&text, caret),
-            Outside::Keep(text) => browser::store("text", &text),
-            Outside::Download { name, text } => files::download(&name, &text),
-            Outside::Announce(sentence) => browser::announce(&sentence),
-            Outside::Focus(pane) => browser::focus_pane(pane),
-            Outside::FocusNode(node) => browser::focus_node(node),
-            Outside::Theme(theme) => browser::set_theme(theme),
-            Outside::Wait(milliseconds) => browser::beat(self, milliseconds),
-            Outside::Help => browser::show_help(),
+            Effect::Retry => self.send(Event::Retry),
+            Effect::ShowText { text, caret } => browser::show_text(&text, caret),
+            Effect::Keep(text) => browser::store("text", &text),
+            Effect::ChooseFile => files::choose(),
+            Effect::Download { name, text } => files::download(&name, &text),
+            Effect::Announce(sentence) => browser::announce(&sentence),
+            Effect::Focus(pane) => browser::focus_pane(pane),
+            Effect::FocusNode(node) => browser::focus_node(node),
+            Effect::Theme(theme) => browser::set_theme(theme),
+            Effect::Wait(milliseconds) => listen::beat(self, milliseconds),
+            Effect::Help => browser::show_help(),
         }
     }
 
     fn send(self, event: Event) {
-        // The link is called outside of the borrow: it dispatches.
-        if let Some(link) = self.link.get_value() {
+        if let Some(link) = self.0.link.get() {
             link.on(event);
         }
     }
 }
 
-fn shown(doc: &Doc) -> Shown {
-    Shown {
-        text: Arc::from(doc.text()),
-        rev: doc.rev(),
-        caret: doc.caret(),
-        can_undo: doc.can_undo(),
-        can_redo: doc.can_redo(),
-    }
-}
-
-fn set_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
-    if signal.with_untracked(|old| *old != value) {
-        signal.set(value);
-    }
-}
-
-/// The page's state, from inside a top-level panel.
-pub(crate) fn app() -> App {
-    expect_context()
+/// The places of the signals in a sum.
+fn named(signals: Signals) -> impl Iterator<Item = usize> {
+    (0..N_SIGNALS).filter(move |ix| signals & (1 << ix) != 0)
 }

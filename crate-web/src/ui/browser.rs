@@ -1,13 +1,10 @@
-//! The edge: what effects do to the browser. Everything is found by its id, and what is missing is passed over.
-
-use std::cell::Cell;
+//! The edge: what effects do to the browser. What is missing there is passed over.
 
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Storage};
 
-use super::app::App;
-use crate::model::action::{Action, Pane};
+use crate::model::action::Pane;
 use crate::model::utf16::units;
 use crate::model::view::{Room, Size, Theme};
 
@@ -17,6 +14,24 @@ const NARROW: f64 = 900.0;
 /// An element by its id.
 pub(super) fn by_id<T: JsCast>(id: &str) -> Option<T> {
     document().get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// The first element that a selector finds.
+pub(super) fn one(selector: &str) -> Option<Element> {
+    document().query_selector(selector).ok().flatten()
+}
+
+/// All elements that a selector finds in another one.
+pub(super) fn all(within: &Element, selector: &str) -> Vec<Element> {
+    let mut found = Vec::new();
+    if let Ok(list) = within.query_selector_all(selector) {
+        for ix in 0..list.length() {
+            if let Some(node) = list.get(ix) {
+                found.push(node.unchecked_into());
+            }
+        }
+    }
+    found
 }
 
 /// The element with the focus, where it is not the whole page.
@@ -40,15 +55,20 @@ fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
+/// What the browser's storage calls it.
+fn stored_as(key: &str) -> String {
+    ["foldback.", key].concat()
+}
+
 /// What was kept under a key.
 pub(super) fn stored(key: &str) -> Option<String> {
-    storage()?.get_item(&format!("foldback.{key}")).ok().flatten()
+    storage()?.get_item(&stored_as(key)).ok().flatten()
 }
 
 /// Keeps something; a browser that keeps nothing is no reason to fail.
 pub(super) fn store(key: &str, value: &str) {
     if let Some(storage) = storage() {
-        let _ = storage.set_item(&format!("foldback.{key}"), value);
+        let _ = storage.set_item(&stored_as(key), value);
     }
 }
 
@@ -84,49 +104,34 @@ pub(super) fn show_text(text: &str, caret: usize) {
 pub(super) fn announce(sentence: &str) {
     let Some(live) = by_id::<Element>("live") else { return };
     let same = live.text_content().is_some_and(|said| said == sentence);
-    live.set_text_content(Some(&if same {
-        format!("{sentence}\u{a0}")
-    } else {
-        sentence.to_owned()
-    }));
+    let again = [sentence, "\u{a0}"].concat();
+    live.set_text_content(Some(if same { &again } else { sentence }));
 }
 
-/// Gives an element the focus, and where it already has it, leaves it there.
-fn focus(element: Option<HtmlElement>) {
-    if let Some(element) = element {
-        let _ = element.focus();
+/// Gives the first element that a selector finds the focus.
+fn focus(selector: &str) {
+    if let Some(element) = one(selector) {
+        // What is focused here has the method, whether it is of HTML or of SVG.
+        let _ = element.unchecked_ref::<HtmlElement>().focus();
     }
-}
-
-fn first_of(selector: &str) -> Option<HtmlElement> {
-    document().query_selector(selector).ok().flatten()?.dyn_into().ok()
 }
 
 pub(super) fn focus_pane(pane: Pane) {
     match pane {
-        Pane::Program => focus(by_id("text")),
+        Pane::Program => focus("#text"),
         Pane::Stage => {
             // The graph's one tab stop, else the panel that is over it.
-            let stop = document()
-                .query_selector("#graph [tabindex='0'], #over [tabindex='0'], #over button");
-            match stop.ok().flatten().and_then(|stop| stop.dyn_into::<web_sys::SvgElement>().ok()) {
-                Some(node) => drop(node.focus()),
-                None => focus(by_id("stage")),
-            }
+            let stop = "#graph [tabindex='0'], #over [tabindex='0'], #over button";
+            focus(if one(stop).is_some() { stop } else { "#stage" });
         }
-        Pane::Side => focus(by_id("side")),
-        Pane::Stepper => focus(by_id("scrubber")),
-        Pane::Dock => focus(first_of("#dock button:not([disabled])")),
+        Pane::Side => focus("#side"),
+        Pane::Stepper => focus("#scrubber"),
+        Pane::Dock => focus("#dock button:not([disabled])"),
     }
 }
 
 pub(super) fn focus_node(node: u32) {
-    let found = document().query_selector(&format!("#graph [data-node='{node}']"));
-    if let Some(node) =
-        found.ok().flatten().and_then(|node| node.dyn_into::<web_sys::SvgElement>().ok())
-    {
-        let _ = node.focus();
-    }
+    focus(&["#graph [data-node='", &node.to_string(), "']"].concat());
 }
 
 pub(super) fn show_help() {
@@ -135,25 +140,6 @@ pub(super) fn show_help() {
     {
         let _ = dialog.show_modal();
     }
-}
-
-thread_local! {
-    /// The one timer of playing: pausing and playing again must not make two.
-    static BEAT: Cell<Option<i32>> = const { Cell::new(None) };
-}
-
-/// Waits, then says that it is time for the next step.
-pub(super) fn beat(app: App, milliseconds: u32) {
-    if let Some(timer) = BEAT.take() {
-        window().clear_timeout_with_handle(timer);
-    }
-    // Without motion there is nothing to see between steps, so there has to be time to read.
-    let slow = matches("(prefers-reduced-motion: reduce)");
-    let wait = if slow { milliseconds.max(1000) } else { milliseconds };
-    let beat = Closure::once_into_js(move || app.dispatch(Action::Beat));
-    let timer = window()
-        .set_timeout_with_callback_and_timeout_and_arguments_0(beat.unchecked_ref(), wait as i32);
-    BEAT.set(timer.ok());
 }
 
 /// The time in milliseconds, from some moment on.

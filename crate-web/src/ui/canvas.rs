@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use leptos::html;
-use leptos::prelude::*;
+use leptos::prelude::window;
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use web_sys::{Element, Event, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
-use super::app::{App, app};
-use super::browser::{self, focused};
-use super::markup::icon;
-use crate::model::action::Action;
+use super::app::{App, Desk};
+use super::browser::{self, all, by_id, focused, one};
+use super::listen::{callback, target};
+use crate::model::action::{Action, Pane};
 use crate::model::answer::Answer;
-use crate::model::markup::LEGEND;
 use crate::model::picture::PicBox;
-use crate::model::view::{Over, Tab};
+use crate::model::supervise::LinkState;
+use crate::model::view::Tab;
 use crate::model::{names, stage, svg};
 
 /// Further than this, a press is a drag and selects nothing.
@@ -31,148 +30,99 @@ struct Boxed {
 }
 
 /// The picture's elements, in the picture's order, and what they last got.
-struct Mounted {
+pub(super) struct Mounted {
     answer: Arc<Answer>,
     boxes: Vec<Boxed>,
     edges: Vec<(Element, String)>,
-    /// Where the halos, the saved values and the note go.
-    layers: [Option<Element>; 3],
-    layered: [String; 3],
+    /// Where the halos, the saved values and the note go, and what is there.
+    layers: Vec<(Element, String)>,
     stop: Option<usize>,
 }
 
-/// The middle pane's head and the graph.
-#[component]
-pub(crate) fn Canvas() -> impl IntoView {
-    let app = app();
-    let place = NodeRef::<html::Div>::new();
-    let hidden = move || app.view.with(|view| view.over != Over::Graph);
-    let stale = Memo::new(move |_| app.said.with(|said| said.run.is_stale()));
-    let percent =
-        Memo::new(move |_| app.camera.with(|camera| (camera.zoom * 100.0).round() as i32));
-    draw(app, place);
-    let gesture = StoredValue::new_local(Gesture::default());
-    view! {
-        <div class="head">
-            <h2>"Graph"</h2>
-            {move || stale.get().then(|| view! {
-                <span class="tag stale">"of the last text that could be built"</span>
-            })}
-            <span class="grow"></span>
-            <span class="only-narrow">
-                <button class="btn line" on:click=move |_| app.dispatch(Action::Toggle(Over::Checks))>"Checks"</button>
-                <button class="btn line" on:click=move |_| app.dispatch(Action::Toggle(Over::Steps))>"Steps"</button>
-            </span>
-            <button class="btn icon" aria-label="Zoom out" title="Zoom out (−)"
-                on:click=move |_| app.dispatch(Action::Zoom { factor: 0.8, at: None })>{icon("minus")}</button>
-            <span class="sub percent">{move || format!("{}%", percent.get())}</span>
-            <button class="btn icon" aria-label="Zoom in" title="Zoom in (+)"
-                on:click=move |_| app.dispatch(Action::Zoom { factor: 1.25, at: None })>{icon("plus")}</button>
-            <button class="btn icon" aria-label="Fit" title="Fit (0)"
-                on:click=move |_| app.dispatch(Action::Fit)>{icon("fit")}</button>
-        </div>
-        <div class="graph-pane" id="graph" class:hidden=hidden node_ref=place
-            on:click=move |event: MouseEvent| pressed(app, gesture, &event)
-            on:keydown=move |event: KeyboardEvent| key(app, &event)
-            on:wheel=move |event: WheelEvent| wheel(app, &event)
-            on:pointerdown=move |event: PointerEvent| down(gesture, &event)
-            on:pointermove=move |event: PointerEvent| dragged(app, gesture, &event)
-            on:pointerup=move |event: PointerEvent| up(gesture, &event)
-            on:pointercancel=move |event: PointerEvent| up(gesture, &event)></div>
-        <ul class="legend" aria-label="Legend" inner_html=LEGEND></ul>
+/// What the graph shows: after so many ticks, with this node selected.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct At {
+    tick: usize,
+    selected: Option<u32>,
+}
+
+/// Mounts the picture when it is another one, and shows the step when that is.
+pub(super) fn draw(app: App) {
+    let (Some(pane), Some(answer)) =
+        (by_id::<Element>("graph"), app.read(|state| state.run.shown.clone()))
+    else {
+        return;
+    };
+    let at = app.read(|state| At {
+        tick: state.run.timeline.picture(state.view.step).map_or(0, |tick| tick + 1),
+        selected: state.view.selected,
+    });
+    let had_focus = focused().is_some_and(|focused| pane.contains(Some(&focused)));
+    let anew = app.desk(|desk| {
+        let known = desk.mounted.as_ref().is_some_and(|old| Arc::ptr_eq(&old.answer, &answer));
+        if known && desk.shown.is_some_and(|(shown, _)| shown == at) {
+            return false;
+        }
+        hold_still(desk, &pane, at);
+        if !known {
+            desk.mounted = Some(mount(&pane, answer));
+        }
+        if let Some(mounted) = &mut desk.mounted {
+            show(mounted, at);
+        }
+        !known
+    });
+    if !anew {
+        return;
+    }
+    look(app);
+    if had_focus {
+        browser::focus_pane(Pane::Stage);
+    }
+    opened(app);
+}
+
+/// Going back restores, and steps that follow fast would never end: neither is animated.
+fn hold_still(desk: &mut Desk, pane: &Element, at: At) {
+    let now = browser::now();
+    let Some((shown, when)) = desk.shown.replace((at, now)) else { return };
+    if shown != at {
+        let still = at.tick < shown.tick || now - when < FAST;
+        let _ = pane.class_list().toggle_with_force("still", still);
     }
 }
 
-/// Mounts the picture when it changes, and shows the step when that does.
-fn draw(app: App, place: NodeRef<html::Div>) {
-    let shown = Memo::new_with_compare(
-        move |_| app.said.with(|said| said.run.shown.clone()),
-        |old: Option<&Option<Arc<Answer>>>, new| match (old, new) {
-            (Some(Some(old)), Some(Some(new))) => !Arc::ptr_eq(old, new),
-            (Some(None), Some(None)) => false,
-            _ => true,
-        },
-    );
-    let mounted = StoredValue::new_local(None::<Mounted>);
-    let at = Memo::new(move |_| {
-        let picture =
-            app.said.with(|said| app.view.with(|view| said.run.timeline.picture(view.step)));
-        let selected = app.view.with(|view| view.selected);
-        (picture.map_or(0, |tick| tick + 1), selected)
-    });
-    Effect::new(move |_| {
-        let (Some(pane), Some(answer)) = (place.get(), shown.get()) else { return };
-        let pane: &Element = pane.as_ref();
-        let had_focus = focused().is_some_and(|focused| pane.contains(Some(&focused)));
-        mounted.set_value(Some(mount(pane, answer)));
-        let (tick, selected) = at.get_untracked();
-        mounted.update_value(|mounted| {
-            if let Some(mounted) = mounted {
-                show(mounted, tick, selected);
-            }
-        });
-        look(app);
-        if had_focus {
-            browser::focus_pane(crate::model::action::Pane::Stage);
-        }
-        opened();
-    });
-    Effect::new(move |before: Option<(usize, f64)>| {
-        let (tick, selected) = at.get();
-        let now = browser::now();
-        if let (Some(pane), Some((last, when))) = (place.get_untracked(), before) {
-            // Going back restores, and steps that follow fast would never end: neither is animated.
-            let still = tick < last || now - when < FAST;
-            let _ = pane.class_list().toggle_with_force("still", still);
-        }
-        mounted.update_value(|mounted| {
-            if let Some(mounted) = mounted {
-                show(mounted, tick, selected);
-            }
-        });
-        (tick, now)
-    });
-    Effect::new(move |_| {
-        app.camera.get();
-        look(app);
-    });
-    // A text that ends the engine must not leave the page behind its first picture.
-    Effect::new(move |_| {
-        if app
-            .engine
-            .with(|engine| matches!(engine, crate::model::supervise::LinkState::Down { .. }))
-        {
-            opened();
-        }
-    });
+/// A text that ends the engine must not leave the page behind its first picture.
+pub(super) fn open_anyway(app: App) {
+    if app.read(|state| matches!(state.link, LinkState::Down { .. })) {
+        opened(app);
+    }
 }
 
 /// The page takes over from the first picture, once what it shows is painted.
-fn opened() {
-    request_animation_frame(|| {
+fn opened(app: App) {
+    let painted = callback(app, |_, _| {
         browser::set_state("ready");
-        if let Some(first) = browser::by_id::<Element>("first") {
+        if let Some(first) = by_id::<Element>("first") {
             first.remove();
         }
     });
+    let _ = window().request_animation_frame(&painted);
 }
 
 /// Puts the camera where it stands. Far away, what would be too small to read is left out.
-fn look(app: App) {
-    let Some(camera) = document().query_selector("#graph .camera").ok().flatten() else { return };
-    app.camera.with_untracked(|at| {
-        let _ = camera.set_attribute(
-            "transform",
-            &format!("translate({} {}) scale({})", at.x, at.y, at.zoom),
-        );
-        let far = match at.zoom {
-            zoom if zoom < 0.3 => "camera far1 far2 far3",
-            zoom if zoom < 0.4 => "camera far1 far2",
-            zoom if zoom < 0.5 => "camera far1",
-            _ => "camera",
-        };
-        let _ = camera.set_attribute("class", far);
-    });
+pub(super) fn look(app: App) {
+    let Some(camera) = one("#graph .camera") else { return };
+    let at = app.read(|state| state.camera);
+    let to = format!("translate({} {}) scale({})", at.x, at.y, at.zoom);
+    let _ = camera.set_attribute("transform", &to);
+    let far = match at.zoom {
+        zoom if zoom < 0.3 => "camera far1 far2 far3",
+        zoom if zoom < 0.4 => "camera far1 far2",
+        zoom if zoom < 0.5 => "camera far1",
+        _ => "camera",
+    };
+    let _ = camera.set_attribute("class", far);
 }
 
 fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
@@ -200,30 +150,20 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
     markup.push_str("<g class=\"layer\"></g></g></svg>");
     pane.set_inner_html(&markup);
 
-    let all = |selector: &str| {
-        let found = pane.query_selector_all(selector).ok();
-        let n = found.as_ref().map_or(0, web_sys::NodeList::length);
-        (0..n)
-            .filter_map(move |ix| found.as_ref()?.get(ix)?.dyn_into::<Element>().ok())
-            .collect::<Vec<_>>()
-    };
-    let boxes = all(".camera > .node").into_iter().zip(all(".camera > .node > .hit"));
-    let mut layers = all(".camera > .layer").into_iter();
-    Mounted {
-        boxes: boxes
-            .map(|(group, button)| Boxed {
-                group,
-                button,
-                class: String::new(),
-                name: String::new(),
-            })
-            .collect(),
-        edges: all(".camera > .edge").into_iter().map(|element| (element, String::new())).collect(),
-        layers: [layers.next(), layers.next(), layers.next()],
-        layered: Default::default(),
-        stop: None,
-        answer,
+    let groups = all(pane, ".camera > .node");
+    let buttons = all(pane, ".camera > .node > .hit");
+    let mut boxes = Vec::with_capacity(groups.len());
+    for (group, button) in groups.into_iter().zip(buttons) {
+        boxes.push(Boxed { group, button, class: String::new(), name: String::new() });
     }
+    let edges = empty(all(pane, ".camera > .edge"));
+    let layers = empty(all(pane, ".camera > .layer"));
+    Mounted { answer, boxes, edges, layers, stop: None }
+}
+
+/// Elements that have got nothing yet.
+fn empty(elements: Vec<Element>) -> Vec<(Element, String)> {
+    elements.into_iter().map(|element| (element, String::new())).collect()
 }
 
 /// Adds a box: its drawing, which says nothing aloud, and a button over it, which says everything.
@@ -244,77 +184,92 @@ fn push_box(markup: &mut String, of: &PicBox) {
 }
 
 /// Shows the picture after so many ticks: what changed is set, nothing is made.
-fn show(mounted: &mut Mounted, tick: usize, selected: Option<u32>) {
-    let answer = &mounted.answer;
+fn show(mounted: &mut Mounted, at: At) {
+    let Mounted { answer, boxes, edges, layers, stop } = mounted;
     let picture = &answer.picture;
-    let selected = selected.and_then(|node| answer.box_of(node));
-    let state = stage::state(picture, &answer.report, tick, selected);
-    for (ix, ((shown, of), at)) in
-        mounted.boxes.iter_mut().zip(&picture.boxes).zip(&state.boxes).enumerate()
-    {
-        let now = svg::box_class(of, at);
-        if shown.class != now {
-            let _ = shown.group.set_attribute("class", &now);
-            let pressed = if at.selected { "true" } else { "false" };
+    let selected = at.selected.and_then(|node| answer.box_of(node));
+    let state = stage::state(picture, &answer.report, at.tick, selected);
+    for (ix, shown) in boxes.iter_mut().enumerate() {
+        let (of, is) = (&picture.boxes[ix], &state.boxes[ix]);
+        if set(&shown.group, "class", &mut shown.class, svg::box_class(of, is)) {
+            let pressed = if is.selected { "true" } else { "false" };
             let _ = shown.button.set_attribute("aria-pressed", pressed);
-            shown.class = now;
         }
-        let now = names::aloud(&answer.report, picture, ix, at, tick);
-        if shown.name != now {
-            let _ = shown.button.set_attribute("aria-label", &now);
-            shown.name = now;
-        }
+        let name = names::aloud(&answer.report, picture, ix, is, at.tick);
+        set(&shown.button, "aria-label", &mut shown.name, name);
     }
-    for (((element, class), of), at) in
-        mounted.edges.iter_mut().zip(&picture.edges).zip(&state.edges)
-    {
-        let now = svg::edge_class(of, at);
-        if *class != now {
-            let _ = element.set_attribute("class", &now);
-            *class = now;
-        }
+    for (ix, (element, class)) in edges.iter_mut().enumerate() {
+        set(element, "class", class, svg::edge_class(&picture.edges[ix], &state.edges[ix]));
     }
-    let layers = [svg::halos(&state), svg::reads(picture, &state), svg::note(&state)];
-    for ((place, last), now) in mounted.layers.iter().zip(&mut mounted.layered).zip(layers) {
-        if let Some(place) = place.as_ref().filter(|_| *last != now) {
+    let now = [svg::halos(&state), svg::reads(picture, &state), svg::note(&state)];
+    for ((place, last), now) in layers.iter_mut().zip(now) {
+        if *last != now {
             place.set_inner_html(&now);
             *last = now;
         }
     }
     // One tab stop: the selected box, else the one that the step is about, else the first.
-    let stop = selected
-        .or_else(|| state.boxes.iter().position(|of| of.current))
-        .or((!mounted.boxes.is_empty()).then_some(0));
-    if mounted.stop != stop {
-        let set = |ix: Option<usize>, value: &str| {
-            if let Some(shown) = ix.and_then(|ix| mounted.boxes.get(ix)) {
-                let _ = shown.button.set_attribute("tabindex", value);
-            }
-        };
-        set(mounted.stop, "-1");
-        set(stop, "0");
-        mounted.stop = stop;
+    let current = state.boxes.iter().position(|of| of.current);
+    let next = selected.or(current).unwrap_or(0);
+    for (ix, tabindex) in [(*stop, "-1"), (Some(next), "0")] {
+        if let Some(shown) = ix.and_then(|ix| boxes.get(ix)) {
+            let _ = shown.button.set_attribute("tabindex", tabindex);
+        }
     }
+    *stop = Some(next);
+}
+
+/// Sets an attribute that is not the same any more.
+fn set(element: &Element, name: &str, last: &mut String, now: String) -> bool {
+    let differs = *last != now;
+    if differs {
+        let _ = element.set_attribute(name, &now);
+        *last = now;
+    }
+    differs
 }
 
 /// The fingers and buttons that are down on the graph.
 #[derive(Default)]
-struct Gesture {
+pub(super) struct Gesture {
     pointers: Vec<(i32, f64, f64)>,
     /// How far the first of them has gone.
     travelled: f64,
+}
+
+impl Gesture {
+    /// What a pointer does that has gone to here.
+    fn dragged(&mut self, id: i32, x: f64, y: f64) -> Option<Action> {
+        let ix = self.pointers.iter().position(|(down, ..)| *down == id)?;
+        let (_, old_x, old_y) = self.pointers[ix];
+        self.pointers[ix] = (id, x, y);
+        self.travelled += (x - old_x).abs() + (y - old_y).abs();
+        match self.pointers[..] {
+            [_] if self.travelled < CLICK => None,
+            [_] => Some(Action::Pan(x - old_x, y - old_y)),
+            [a, b, ..] => {
+                let (_, other_x, other_y) = if ix == 0 { b } else { a };
+                let apart = |x: f64, y: f64| (x - other_x).hypot(y - other_y).max(1.0);
+                let factor = apart(x, y) / apart(old_x, old_y);
+                let middle = (f64::midpoint(x, other_x), f64::midpoint(y, other_y));
+                Some(Action::Zoom { factor, at: Some(in_pane(middle)) })
+            }
+            [] => None,
+        }
+    }
 }
 
 fn here(event: &MouseEvent) -> (f64, f64) {
     (f64::from(event.client_x()), f64::from(event.client_y()))
 }
 
-fn down(gesture: StoredValue<Gesture, LocalStorage>, event: &PointerEvent) {
+pub(super) fn down(app: App, event: &JsValue) {
+    let event: &PointerEvent = event.unchecked_ref();
     if event.button() != 0 {
         return;
     }
     let (x, y) = here(event);
-    gesture.update_value(|gesture| {
+    app.desk(|Desk { gesture, .. }| {
         if gesture.pointers.is_empty() {
             gesture.travelled = 0.0;
         }
@@ -322,84 +277,61 @@ fn down(gesture: StoredValue<Gesture, LocalStorage>, event: &PointerEvent) {
     });
 }
 
-fn up(gesture: StoredValue<Gesture, LocalStorage>, event: &PointerEvent) {
-    gesture.update_value(|gesture| {
-        gesture.pointers.retain(|(id, ..)| *id != event.pointer_id());
-    });
+pub(super) fn up(app: App, event: &JsValue) {
+    let id = event.unchecked_ref::<PointerEvent>().pointer_id();
+    app.desk(|desk| desk.gesture.pointers.retain(|(down, ..)| *down != id));
 }
 
-fn dragged(app: App, gesture: StoredValue<Gesture, LocalStorage>, event: &PointerEvent) {
-    let (x, y) = here(event);
-    let id = event.pointer_id();
-    let action = gesture.try_update_value(|gesture| {
-        let ix = gesture.pointers.iter().position(|(down, ..)| *down == id)?;
-        let (_, old_x, old_y) = gesture.pointers[ix];
-        gesture.pointers[ix] = (id, x, y);
-        gesture.travelled += (x - old_x).abs() + (y - old_y).abs();
-        match gesture.pointers[..] {
-            [_] if gesture.travelled < CLICK => None,
-            [_] => Some(Action::Pan(x - old_x, y - old_y)),
-            [a, b, ..] => {
-                let (_, other_x, other_y) = if ix == 0 { b } else { a };
-                let apart = |x: f64, y: f64| (x - other_x).hypot(y - other_y).max(1.0);
-                let factor = apart(x, y) / apart(old_x, old_y);
-                Some(Action::Zoom {
-                    factor,
-                    at: Some(in_pane(f64::midpoint(x, other_x), f64::midpoint(y, other_y))),
-                })
-            }
-            [] => None,
-        }
-    });
-    let Some(Some(action)) = action else { return };
-    if let Some(target) =
-        event.current_target().and_then(|target| target.dyn_into::<Element>().ok())
-    {
+pub(super) fn dragged(app: App, event: &JsValue) {
+    let event: &PointerEvent = event.unchecked_ref();
+    let ((x, y), id) = (here(event), event.pointer_id());
+    let Some(action) = app.desk(|desk| desk.gesture.dragged(id, x, y)) else { return };
+    if let Some(pane) = by_id::<Element>("graph") {
         // From here on it is a drag, even outside of the pane.
-        let _ = target.set_pointer_capture(id);
+        let _ = pane.set_pointer_capture(id);
     }
     app.dispatch(action);
 }
 
 /// A point of the window in the pane's pixels.
-fn in_pane(x: f64, y: f64) -> (f64, f64) {
-    browser::by_id::<Element>("graph").map_or((x, y), |pane| {
+fn in_pane((x, y): (f64, f64)) -> (f64, f64) {
+    by_id::<Element>("graph").map_or((x, y), |pane| {
         let rect = pane.get_bounding_client_rect();
         (x - rect.left(), y - rect.top())
     })
 }
 
-fn wheel(app: App, event: &WheelEvent) {
+pub(super) fn wheel(app: App, event: &JsValue) {
+    let event: &WheelEvent = event.unchecked_ref();
     event.prevent_default();
-    if event.ctrl_key() || event.meta_key() {
-        let (x, y) = here(event);
+    app.dispatch(if event.ctrl_key() || event.meta_key() {
         let factor = if event.delta_y() > 0.0 { 1.0 / 1.1 } else { 1.1 };
-        app.dispatch(Action::Zoom { factor, at: Some(in_pane(x, y)) });
+        Action::Zoom { factor, at: Some(in_pane(here(event))) }
     } else if event.shift_key() {
-        app.dispatch(Action::Pan(-event.delta_y(), 0.0));
+        Action::Pan(-event.delta_y(), 0.0)
     } else {
-        app.dispatch(Action::Pan(-event.delta_x(), -event.delta_y()));
-    }
+        Action::Pan(-event.delta_x(), -event.delta_y())
+    });
 }
 
-fn node_at(event: &web_sys::Event) -> Option<u32> {
-    let target = event.target()?.dyn_into::<Element>().ok()?;
-    target.closest("[data-node]").ok()??.get_attribute("data-node")?.parse().ok()
+fn node_at(event: &JsValue) -> Option<u32> {
+    let node = target::<Element>(event)?.closest("[data-node]").ok()??;
+    node.get_attribute("data-node")?.parse().ok()
 }
 
-fn pressed(app: App, gesture: StoredValue<Gesture, LocalStorage>, event: &MouseEvent) {
-    if gesture.with_value(|gesture| gesture.travelled >= CLICK) {
-        return;
+pub(super) fn pressed(app: App, event: &JsValue) {
+    if app.desk(|desk| desk.gesture.travelled < CLICK) {
+        app.dispatch(Action::Select(node_at(event)));
     }
-    app.dispatch(Action::Select(node_at(event)));
 }
 
 /// Enter and Space press the node with the focus.
-fn key(app: App, event: &KeyboardEvent) {
-    if let ("Enter" | " ", Some(node)) = (event.key().as_str(), node_at(event)) {
-        event.prevent_default();
+pub(super) fn key(app: App, event: &JsValue) {
+    let key = event.unchecked_ref::<KeyboardEvent>().key();
+    if let ("Enter" | " ", Some(node)) = (key.as_str(), node_at(event)) {
+        event.unchecked_ref::<Event>().prevent_default();
         app.dispatch(Action::Select(Some(node)));
-        if event.key() == "Enter" {
+        if key == "Enter" {
             app.dispatch(Action::Show(Tab::Inspect));
         }
     }

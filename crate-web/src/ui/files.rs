@@ -3,13 +3,12 @@
 use js_sys::Array;
 use leptos::prelude::document;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
-    Blob, DataTransfer, DragEvent, Event, File, HtmlAnchorElement, HtmlInputElement, Url,
+    Blob, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement, HtmlInputElement, Url,
 };
 
 use super::app::App;
-use super::browser;
+use super::{browser, listen};
 use crate::model::action::{Action, Source};
 
 /// The largest file that is read: the language refuses larger texts, too.
@@ -29,36 +28,43 @@ pub(super) fn download(name: &str, text: &str) {
     let _ = Url::revoke_object_url(&url);
 }
 
+/// Lets the user choose a file.
+pub(super) fn choose() {
+    if let Some(input) = browser::by_id::<HtmlInputElement>("file") {
+        input.click();
+    }
+}
+
 /// Opens the file that was chosen in an `<input type=file>`.
-pub(super) fn chosen(app: App, event: &Event) {
-    let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-    let Some(input) = input else { return };
+pub(super) fn chosen(app: App, input: &HtmlInputElement) {
     if let Some(file) = input.files().and_then(|files| files.get(0)) {
-        open(app, file);
+        open(app, &file);
     }
     // The same file can be chosen again.
     input.set_value("");
 }
 
 /// Opens the file that was dropped anywhere on the page.
-pub(super) fn dropped(app: App, event: &DragEvent) {
+pub(super) fn dropped(app: App, event: &JsValue) {
+    let event: &DragEvent = event.unchecked_ref();
     let files = event.data_transfer().as_ref().and_then(DataTransfer::files);
     if let Some(file) = files.and_then(|files| files.get(0)) {
         event.prevent_default();
-        open(app, file);
+        open(app, &file);
     }
 }
 
-fn open(app: App, file: File) {
+fn open(app: App, file: &File) {
     if file.size() > LARGEST {
         browser::announce("This file is larger than 1 MiB, which the language refuses");
         return;
     }
-    spawn_local(async move {
-        if let Ok(text) = JsFuture::from(file.text()).await
-            && let Some(text) = text.as_string()
-        {
+    let Ok(reader) = FileReader::new() else { return };
+    listen::hear(app, &reader, "load", |app, event| {
+        let read = listen::target::<FileReader>(event).and_then(|reader| reader.result().ok());
+        if let Some(text) = read.and_then(|read| read.as_string()) {
             app.dispatch(Action::Open(Source::File(text)));
         }
     });
+    let _ = reader.read_as_text(file);
 }

@@ -7,9 +7,9 @@ use super::app::App;
 use super::browser::focused;
 use crate::model::action::Pane;
 use crate::model::keys::{Focus, Press, action};
-use leptos::prelude::WithUntracked;
 
-pub(super) fn pressed(app: App, event: &KeyboardEvent) {
+pub(super) fn pressed(app: App, event: &JsValue) {
+    let event: &KeyboardEvent = event.unchecked_ref();
     // A dialog or a menu that is open has the keys.
     if event.default_prevented() || event.is_composing() {
         return;
@@ -26,7 +26,7 @@ pub(super) fn pressed(app: App, event: &KeyboardEvent) {
         alt: event.alt_key(),
         held: event.repeat(),
     };
-    let over = app.view.with_untracked(|view| view.over);
+    let over = app.read(|state| state.view.over);
     if let Some(action) = action(press, place(focused.as_ref()), pane(focused.as_ref()), over) {
         event.prevent_default();
         app.dispatch(action);

@@ -1,25 +1,35 @@
-//! The commands that markup carries in `data-do`: a word and its numbers.
+//! The commands that markup carries in `data-do`: a word, and what it needs to know.
 
-use crate::model::action::{Action, Move};
-use crate::model::view::Over;
+use crate::model::action::{Action, Move, Source};
+use crate::model::timeline::Grain;
+use crate::model::view::{Over, Tab, Theme};
 use crate::protocol::Control;
 
 /// What a control's `data-do` asks for.
 pub fn read(command: &str) -> Option<Action> {
     let mut words = command.split(' ');
     let word = words.next()?;
-    let mut number = || words.next().and_then(|word| word.parse::<usize>().ok());
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let number = |word: &str| word.parse::<usize>().ok();
     Some(match word {
-        "fix" => Action::Fix { problem: number()?, fix: number()? },
-        "pick" => Action::PickFix(number()?),
-        "problem" => Action::ShowProblem(number()?),
+        "undo" => Action::Undo,
+        "redo" => Action::Redo,
+        "new" => Action::Open(Source::New),
+        "example" => Action::Open(Source::Example(number(first)?)),
+        "choose-file" => Action::ChooseFile,
+        "save" => Action::Save,
+        "help" => Action::Help,
+        "theme" => Action::SetTheme(Theme::from_key(first)),
+        "tab" => Action::Show(Tab::from_key(first)?),
+        "fix" => Action::Fix { problem: number(first)?, fix: number(second)? },
+        "pick" => Action::PickFix(number(first)?),
+        "problem" => Action::ShowProblem(number(first)?),
         "next-problem" => Action::NextProblem { forward: true },
         "previous-problem" => Action::NextProblem { forward: false },
         "inspect" => Action::Inspect,
-        "select" => Action::Select(Some(number()? as u32)),
-        "step" => Action::Step(Move::To(number()?)),
+        "select" => Action::Select(Some(number(first)? as u32)),
         "graph" => Action::Toggle(Over::Graph),
-        "train" => match words.next()? {
+        "train" => match first {
             "go" => Action::Train(Control::Go),
             "pause" => Action::Train(Control::Pause),
             "step" => Action::Train(Control::Step),
@@ -27,7 +37,21 @@ pub fn read(command: &str) -> Option<Action> {
             "again" => Action::TrainAgain,
             _ => return None,
         },
-        "trouble" => Action::ShowTrouble(number()? as u32),
+        "trouble" => Action::ShowTrouble(number(first)? as u32),
+        "checks" => Action::Toggle(Over::Checks),
+        "steps" => Action::Toggle(Over::Steps),
+        "zoom-in" => Action::Zoom { factor: 1.25, at: None },
+        "zoom-out" => Action::Zoom { factor: 0.8, at: None },
+        "fit" => Action::Fit,
+        "first" => Action::Step(Move::First),
+        "back" => Action::Step(Move::Back),
+        "next" => Action::Step(Move::Next { held: false }),
+        "last" => Action::Step(Move::Last),
+        "fold" => Action::Step(Move::Fold { forward: true }),
+        "step" => Action::Step(Move::To(number(first)?)),
+        "play" => Action::Play,
+        "faster" => Action::Faster,
+        "grain" => Action::SetGrain(Grain::from_key(first)?),
         "retry" => Action::Retry,
         _ => return None,
     })
@@ -35,7 +59,7 @@ pub fn read(command: &str) -> Option<Action> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Move, read};
+    use super::{Action, Grain, Move, Tab, read};
 
     #[test]
     fn a_word_and_its_numbers() {
@@ -45,5 +69,13 @@ mod tests {
         assert!(read("fix one two").is_none());
         assert!(read("delete everything").is_none());
         assert!(read("").is_none());
+    }
+
+    #[test]
+    fn a_word_and_a_choice() {
+        assert!(matches!(read("tab program"), Some(Action::Show(Tab::Program))));
+        assert!(matches!(read("grain node"), Some(Action::SetGrain(Grain::Node))));
+        assert!(read("tab").is_none());
+        assert!(read("grain coarse").is_none());
     }
 }

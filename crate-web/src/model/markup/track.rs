@@ -6,8 +6,13 @@ use foldback::report::{TickGlyph, Verdict};
 
 use super::Html;
 use crate::model::measure::ui_width;
+use crate::model::reduce::State;
 use crate::model::timeline::{Glyph, Grain, Phase, Timeline};
 
+/// A finger needs this much for a tick.
+const FINGER: f64 = 24.0;
+/// A mouse needs no more than the tick and some air.
+const MOUSE: f64 = 16.0;
 /// The least distance of two ticks: a glyph and some air.
 const TIGHT: f64 = 16.0;
 /// The most, however few there are.
@@ -50,6 +55,13 @@ impl Track {
         let first = place.saturating_sub(n / 2).min(all - n);
         let gap = if n > 1 { room / (n - 1) as f64 } else { LOOSE };
         Self { first, n, all, place, gap: gap.min(LOOSE), width }
+    }
+
+    /// The one that a page shows.
+    pub fn of(state: &State) -> Self {
+        let (view, room) = (&state.view, &state.room);
+        let least = if room.narrow { FINGER } else { MOUSE };
+        Self::new(&state.run.timeline, view.grain, view.step, room.track, least)
     }
 
     /// The middle of a place.

@@ -64,7 +64,7 @@ fn answer(state: &mut State, report: Report) -> Vec<Effect> {
 }
 
 /// A page whose text was refused.
-fn page() -> State {
+pub(crate) fn page() -> State {
     let (mut state, effects) = State::open(TEXT, Room::default(), Theme::System);
     assert!(matches!(effects[..], [Effect::ShowText { .. }, Effect::Analyse { rev: 0, .. }]));
     answer(&mut state, refused());

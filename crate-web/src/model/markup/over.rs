@@ -1,0 +1,67 @@
+//! What opens over the graph: the checks, or the table of all steps. Here are their frames, and what fills them.
+
+use super::{Html, checks, steps};
+use crate::model::reduce::{Run, State};
+use crate::model::view::Over;
+
+/// The panel that is open, as it stands now; empty where none is.
+pub fn panel(state: &State) -> String {
+    let (word, label) = match state.view.over {
+        Over::Graph => return String::new(),
+        Over::Checks => ("Checks", "checks"),
+        Over::Steps => ("Steps", "steps"),
+    };
+    let mut html = Html::new();
+    html.raw("<div class=\"over\" id=\"over\"><div class=\"head\"><h2>").raw(word).raw("</h2>");
+    if state.view.over == Over::Checks {
+        html.raw("<div class=\"counts\">").raw(&counts(&state.run)).raw("</div>");
+    } else {
+        html.raw("<span class=\"sub\">").raw(&in_all(&state.run));
+        html.raw("</span><span class=\"grow\"></span>");
+    }
+    html.raw("<button class=\"btn\" data-do=\"graph\">").boxed_icon("cross");
+    html.raw("Back to graph<kbd>Esc</kbd></button></div><div class=\"overbody ").raw(label);
+    html.raw("\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(word).raw("\">");
+    if state.view.over == Over::Checks {
+        html.raw(&checks(&state.run));
+    } else {
+        html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
+        html.raw(
+            "<th scope=\"col\" class=\"no\">No.</th><th scope=\"col\" class=\"ph\">Phase</th>",
+        );
+        html.raw("<th scope=\"col\">Step</th><th scope=\"col\">Detail</th>");
+        html.raw("<th scope=\"col\" class=\"say\">In words</th></tr></thead><tbody>");
+        html.raw(&rows(state)).raw("</tbody></table>");
+    }
+    html.raw("</div></div>");
+    html.done()
+}
+
+/// How many checks agree.
+pub fn counts(run: &Run) -> String {
+    run.checks.as_deref().map(checks::counts).unwrap_or_default()
+}
+
+/// All checks and the training.
+pub fn checks(run: &Run) -> String {
+    run.report().map_or(String::new(), |report| {
+        checks::panel(report, run.checks.as_deref(), run.training.as_deref(), run.pace)
+    })
+}
+
+/// How many steps there are.
+pub fn in_all(run: &Run) -> String {
+    run.timeline.len().to_string() + " in all"
+}
+
+/// With the head's.
+pub fn row_count(run: &Run) -> String {
+    (run.timeline.len() + 1).to_string()
+}
+
+/// The rows of the table that are in sight.
+pub fn rows(state: &State) -> String {
+    let (timeline, scroll) = (&state.run.timeline, state.scroll);
+    let window = steps::window(timeline.len(), scroll.top, scroll.height);
+    steps::rows(timeline, window, state.view.step)
+}

@@ -1,0 +1,125 @@
+//! What the page listens to: one table, and one closure for every row of it.
+
+use js_sys::Function;
+use leptos::prelude::{document, window};
+use wasm_bindgen::prelude::*;
+use web_sys::{
+    Element, Event, EventTarget, HtmlElement, HtmlInputElement, HtmlSelectElement, ResizeObserver,
+};
+
+use super::app::App;
+use super::{browser, canvas, editor, files, keys, over, scrubber};
+use crate::model::action::Action;
+use crate::model::markup::command;
+use crate::model::reduce::RULES;
+
+/// What is called back, with whatever the browser gives.
+type Heard = fn(App, &JsValue);
+
+/// By the id of an element; the empty one is the window.
+const HEARD: [(&str, &str, Heard); 17] = [
+    ("", "keydown", keys::pressed),
+    ("", "dragover", |_, event| event.unchecked_ref::<Event>().prevent_default()),
+    ("", "drop", files::dropped),
+    ("app", "click", clicked),
+    ("app", "change", changed),
+    ("text", "input", editor::typed),
+    ("text", "beforeinput", editor::before),
+    ("graph", "click", canvas::pressed),
+    ("graph", "keydown", canvas::key),
+    ("graph", "wheel", canvas::wheel),
+    ("graph", "pointerdown", canvas::down),
+    ("graph", "pointermove", canvas::dragged),
+    ("graph", "pointerup", canvas::up),
+    ("graph", "pointercancel", canvas::up),
+    ("scrubber", "pointerdown", scrubber::scrubbed),
+    ("scrubber", "pointermove", scrubber::scrubbed),
+    // It does not rise, but it can be caught on its way down.
+    ("stage", "scroll", over::scrolled),
+];
+
+/// Listens to all of it, as long as the page lives.
+pub(super) fn listen(app: App) {
+    for (id, name, run) in HEARD {
+        let target: Option<EventTarget> =
+            if id.is_empty() { Some(window().into()) } else { browser::by_id(id) };
+        if let Some(target) = target {
+            hear(app, &target, name, run);
+        }
+    }
+    // Selections change without an event of the field itself, by mouse and by touch.
+    hear(app, &document(), "selectionchange", editor::caret_moved);
+    let resized = callback(app, |app, _| app.dispatch(Action::Resize(browser::room())));
+    if let Ok(observer) = ResizeObserver::new(&resized) {
+        for id in ["graph", "scrubber"] {
+            if let Some(element) = browser::by_id::<Element>(id) {
+                observer.observe(&element);
+            }
+        }
+    }
+}
+
+/// Calls something back at each event of a kind.
+pub(super) fn hear(app: App, target: &EventTarget, name: &str, run: Heard) {
+    let capture = name == "scroll";
+    let run = callback(app, run);
+    let _ = target.add_event_listener_with_callback_and_bool(name, &run, capture);
+}
+
+/// A function for the browser to keep.
+pub(super) fn callback(app: App, run: Heard) -> Function {
+    Closure::<dyn Fn(JsValue)>::new(move |value: JsValue| run(app, &value))
+        .into_js_value()
+        .unchecked_into()
+}
+
+/// What an event happened to.
+pub(super) fn target<T: JsCast>(event: &JsValue) -> Option<T> {
+    event.unchecked_ref::<Event>().target()?.dyn_into().ok()
+}
+
+/// Dispatches the command of the control that was clicked; one of a menu closes it.
+fn clicked(app: App, event: &JsValue) {
+    let Some(control) =
+        target::<Element>(event).and_then(|target| target.closest("[data-do]").ok().flatten())
+    else {
+        return;
+    };
+    let command = control.get_attribute("data-do").unwrap_or_default();
+    let Some(action) = command::read(&command) else { return };
+    // A file is chosen over the menu.
+    if !matches!(action, Action::ChooseFile) {
+        let mut menu = control.closest("[popover]").ok().flatten();
+        while let Some(open) = menu {
+            // One that is no popover at this width cannot be closed.
+            let _ = open.unchecked_ref::<HtmlElement>().hide_popover();
+            menu = open.parent_element().and_then(|within| within.closest("[popover]").ok()?);
+        }
+    }
+    app.dispatch(action);
+}
+
+/// Another choice of rules, or a file.
+fn changed(app: App, event: &JsValue) {
+    if let Some(select) = target::<HtmlSelectElement>(event) {
+        let name = select.value();
+        if let Some(rules) = RULES.into_iter().find(|rules| *rules == name) {
+            app.dispatch(Action::SetRules(rules));
+        }
+    } else if let Some(input) = target::<HtmlInputElement>(event) {
+        files::chosen(app, &input);
+    }
+}
+
+/// Waits, then says that it is time for the next step.
+pub(super) fn beat(app: App, milliseconds: u32) {
+    // Without motion there is nothing to see between steps, so there has to be time to read.
+    let slow = browser::matches("(prefers-reduced-motion: reduce)");
+    let wait = if slow { milliseconds.max(1000) } else { milliseconds };
+    let beat = callback(app, |app, _| app.dispatch(Action::Beat));
+    let timer =
+        window().set_timeout_with_callback_and_timeout_and_arguments_0(&beat, wait as i32).ok();
+    if let Some(old) = app.desk(|desk| std::mem::replace(&mut desk.beat, timer)) {
+        window().clear_timeout_with_handle(old);
+    }
+}
