@@ -102,7 +102,7 @@ impl App {
             }
             Effect::Ask { rev, jobs } => self.send(Event::Ask { rev, jobs }),
             Effect::Train(event) => {
-                if let Some(link) = self.link.get_value() {
+                if let Some(link) = self.0.link.get() {
                     link.train(event);
                 }
             }
