@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
     differs: &[Differs {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's backward switch has no FILL case"),
-        cite: "ggml.c:7102, default case of the backward switch",
+        cite: "ggml.c:7111, default case of the backward switch",
         mends: &[],
     }],
     check: Check { samples: &["param x [2,3] = rand(seed=1)\ny = fill(x, 0.5) * x"], kink: None },

@@ -36,7 +36,7 @@ pub(super) const DEF: OpDef = OpDef {
     differs: &[Differs {
         rules: RuleSet::Upstream,
         how: How::NoBackward("ggml's backward switch has no SET_ROWS case"),
-        cite: "ggml.c:7102, default case of the backward switch",
+        cite: "ggml.c:7111, default case of the backward switch",
         mends: &[],
     }],
     check: Check {
