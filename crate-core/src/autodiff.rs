@@ -13,7 +13,7 @@ use std::fmt;
 use crate::construct::Budget;
 use crate::graph::{Flags, Graph, Init, NodeId};
 use crate::ops::OpKind;
-use crate::ops::def::{Backward, Flow};
+use crate::ops::def::Backward;
 use crate::refusal::{Finding, Hazard, HazardKind, Limit, Reason, Refusal, Stage};
 use crate::rules::RuleSet;
 use crate::tensor::{Shape, TensorType};
@@ -72,8 +72,7 @@ impl Request {
     /// Whether a source of a node carries a gradient, as far as the walk must follow it: a node without a backward
     /// is followed, so that it can be refused by name.
     fn carries(&self, node: NodeId, op: OpKind, src: usize) -> bool {
-        !matches!(self.backward(node, op), Backward::Zero(_))
-            && matches!(RuleSet::flow(op, src), Flow::Carries { .. })
+        !matches!(self.backward(node, op), Backward::Zero(_)) && self.rules.sends(op, src)
     }
 }
 

@@ -29,6 +29,8 @@ mod terms;
 mod triangle;
 #[cfg(feature = "full")]
 mod window;
+#[cfg(feature = "full")]
+mod windows;
 
 use def::OpDef;
 
@@ -220,6 +222,7 @@ op_table! {
         top_k => TopK,
         one_hot => OneHot,
         // Products, further.
+        mul_mat_hadamard => MulMatHadamard,
         out_prod => OutProd,
         einsum => Einsum,
         solve_tri => SolveTri,
@@ -237,6 +240,8 @@ op_table! {
         max_pool_1d => MaxPool1d,
         avg_pool_2d => AvgPool2d,
         avg_pool_1d => AvgPool1d,
+        win_part => WinPart,
+        win_unpart => WinUnpart,
         upscale => Upscale,
         upscale_back => UpscaleBack,
         // Attention and positions.

@@ -131,6 +131,13 @@ impl RuleSet {
         }
     }
 
+    /// Whether an op sends a gradient to a source, as it should or not.
+    pub fn sends(self, op: OpKind, src: usize) -> bool {
+        let more = self.difference(op, |h| matches!(h, How::Sends(_)));
+        matches!(Self::flow(op, src), Flow::Carries { .. })
+            || matches!(more, Some(How::Sends(list)) if list.contains(&src))
+    }
+
     /// What reverse mode does with a source.
     pub fn flow(op: OpKind, src: usize) -> Flow {
         let flow = op.def().flow;

@@ -2,9 +2,9 @@
 
 use super::{Build, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
-use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params};
+use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params, View};
 use crate::ops::OpKind;
-use crate::ops::def::{Backward, Contribution, Emit, Flow, Rule, Sign, Sink, Site, When};
+use crate::ops::def::{Backward, Contribution, Emit, Rule, Sign, Sink, Site, When};
 use crate::refusal::{HazardKind, Reason, Stage};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
@@ -57,9 +57,7 @@ impl Build<'_> {
             let wants: Vec<bool> = src
                 .iter()
                 .enumerate()
-                .map(|(ix, s)| {
-                    self.needs(*s) && matches!(RuleSet::flow(op, ix), Flow::Carries { .. })
-                })
+                .map(|(ix, s)| self.needs(*s) && self.request.rules.sends(op, ix))
                 .collect();
             if !wants.contains(&true) {
                 continue;
@@ -79,6 +77,9 @@ impl Build<'_> {
                     let ty = self.trace.graph.node(id).ty;
                     let src_ty: Vec<TensorType> =
                         src.iter().map(|s| self.trace.graph.node(*s).ty).collect();
+                    let views: Vec<View> =
+                        src.iter().map(|s| self.trace.graph.storage(*s)).collect();
+                    let is_sent: Vec<bool> = src.iter().map(|s| self.grad(*s).is_some()).collect();
                     let site = Site {
                         node: id,
                         grad,
@@ -88,6 +89,8 @@ impl Build<'_> {
                         params: &params,
                         wants: &wants,
                         is_packed: self.is_packed(grad),
+                        src_view: &views,
+                        is_sent: &is_sent,
                     };
                     self.visit(op, rule, &site)?;
                     self.trace.events.push(Event::Left { node: id });

@@ -531,6 +531,8 @@ pub enum How {
     PackedSource,
     /// It is asked for gradients of these sources although its rule sends none.
     Silent(&'static [usize]),
+    /// It sends gradients to these sources although nothing comes of them.
+    Sends(&'static [usize]),
 }
 
 /// Upstream asserts that the first source of some ops is packed.
@@ -616,6 +618,10 @@ pub struct Site<'a> {
     pub wants: &'a [bool],
     /// Whether the elements of its gradient stand one after the other, as after no transpose.
     pub is_packed: bool,
+    /// Where the sources' values lie.
+    pub src_view: &'a [View],
+    /// Which sources have been sent a gradient already.
+    pub is_sent: &'a [bool],
 }
 
 impl Site<'_> {
@@ -627,6 +633,11 @@ impl Site<'_> {
     /// A source's shape.
     pub fn shape(&self, ix: usize) -> Shape {
         self.src_ty.get(ix).map_or(Shape::SCALAR, |t| t.shape)
+    }
+
+    /// Whether a source's elements stand one after the other.
+    pub fn is_src_packed(&self, ix: usize) -> bool {
+        self.src_view.get(ix).is_none_or(|view| view.is_packed(self.shape(ix)))
     }
 
     /// Whether a source wants a gradient.

@@ -13,7 +13,7 @@ use crate::graph::{NodeId, Value};
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::rules::{RuleSet, tiles};
-use crate::tensor::{Shape, TensorType};
+use crate::tensor::{DType, Shape, TensorType};
 
 pub(super) const DEF: OpDef = OpDef {
     name: "mul_mat",
@@ -104,7 +104,8 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     Ok(out)
 }
 
-/// As upstream: it regroups the inner batch axis alone, and its `OUT_PROD` takes no transposed first operand (B15).
+/// As upstream: it regroups the inner batch axis alone, its `OUT_PROD` takes no transposed first operand (B15), and
+/// shares no batches of one in f16 (B25).
 fn upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     if site.wants(0) {
         let ([a0, a1, ..], [b0, b1, ..]) = (site.shape(0).padded(), site.shape(1).padded());
@@ -118,6 +119,15 @@ fn upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reaso
         if matches!(steps, [.., row, column] if column > row) {
             return Err(Reason::NotThisForm(
                 "ggml's OUT_PROD takes no transposed second operand of MUL_MAT",
+            ));
+        }
+    }
+    if site.wants(1) {
+        let of = |ix| site.shape(ix).padded().into_iter().take(2).collect::<Vec<u32>>();
+        let stored = site.src_ty.first().map(|ty| ty.dtype);
+        if stored == Some(DType::F16) && of(0) != of(1) {
+            return Err(Reason::NotThisForm(
+                "ggml's OUT_PROD shares no batches of an f16 first operand",
             ));
         }
     }

@@ -6,7 +6,7 @@ use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place,
     ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
 };
-use crate::graph::{Index, Value, View};
+use crate::graph::{Index, NodeId, Value, View};
 use crate::rules::RuleSet;
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -32,16 +32,28 @@ pub(super) const DEF: OpDef = OpDef {
         let params = vec![site.params.value(INDEX).clone(), shape_value(site.shape(0))];
         one(emit.with(OpKind::SliceBack, &[site.grad], params)?)
     }),
-    differs: &[Differs {
+    differs: &[
+        Differs {
         rules: RuleSet::Upstream,
         how: How::Wrong(Wrong {
-            rule: started_from_the_source,
+            rule: as_upstream,
             what: "its gradient starts from the source times 0, and the source is not finite throughout",
             when: When::Run(|src, _| src.iter().any(|o| o.data.iter().any(|x| !x.is_finite()))),
         }),
         cite: "ggml.c:6596, a window's gradient starts from a scaled source",
         mends: &[],
-    }],
+    },
+        Differs {
+            rules: RuleSet::Upstream,
+            how: How::Wrong(Wrong {
+                rule: as_upstream,
+                what: "its gradient goes through the strides of the storage, and the gradient it joins is packed",
+                when: When::Built(|site| !site.is_src_packed(0)),
+            }),
+            cite: "ggml.c:6596, a window's gradient is accumulated by the strides of the view",
+            mends: &[],
+        },
+    ],
     check: Check {
         samples: &[
             "param x [3,4] = rand(seed=1)\ny = x[1]",
@@ -53,12 +65,57 @@ pub(super) const DEF: OpDef = OpDef {
     place: Place::here(),
 };
 
-/// Zeros by multiplication: `0 · ∞` spoils them (B24).
-fn started_from_the_source(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+/// Zeros by multiplication: `0 · ∞` spoils them (B24). A view of a view that is not packed joins an earlier gradient
+/// by the strides of the storage, and starts none (B10).
+fn as_upstream(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
+    if !site.is_src_packed(0) {
+        if !site.is_sent.first().copied().unwrap_or(false) {
+            let why = "upstream starts a window's gradient from a packed source only";
+            return Err(Reason::GradNotContiguous(why));
+        }
+        if let Some(moved) = misplaced(emit, site)? {
+            return one(moved);
+        }
+    }
     let params = vec![site.params.value(INDEX).clone(), shape_value(site.shape(0))];
     let part = emit.with(OpKind::SliceBack, &[site.grad], params)?;
     let zero = emit.with(OpKind::Scale, &[site.src(0)], vec![Value::Num(0.0)])?;
     one(emit.op(OpKind::Add, &[zero, part])?)
+}
+
+/// The most numbers of the matrix that moves elements to where upstream puts them.
+const MAX_MOVES: u64 = 1 << 16;
+
+/// The gradient of a part where the strides of the storage put it in the packed gradient of its source; nothing where
+/// that is large, or beyond the gradient's buffer, which is not ours to say.
+fn misplaced(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Option<NodeId>, Reason> {
+    let (own, of) = (emit.sink.graph().storage(site.node), site.src_view.first());
+    let (n, k) = (site.shape(0).n_elements(), site.ty.shape.n_elements());
+    let start = of.and_then(|of| own.offset.checked_sub(of.offset));
+    let Some(start) = start.filter(|_| n.saturating_mul(k) <= MAX_MOVES) else { return Ok(None) };
+    let mut moves = vec![0.0; (n * k) as usize];
+    for flat in 0..k as usize {
+        let (mut rest, mut place) = (flat, start as isize);
+        for axis in (0..site.ty.shape.rank()).rev() {
+            let d = site.ty.shape.dim(axis).max(1) as usize;
+            place += (rest % d) as isize * own.strides.get(axis).copied().unwrap_or(0);
+            rest /= d;
+        }
+        let place = usize::try_from(place).ok().filter(|place| *place < n as usize);
+        let Some(slot) = place.and_then(|place| moves.get_mut(flat * n as usize + place)) else {
+            return Ok(None);
+        };
+        *slot = 1.0;
+    }
+    let bad = Reason::BadShape { wants: "fewer elements", got: site.ty.shape };
+    let of = |dims: &[u64]| {
+        let dims: Option<Vec<u32>> = dims.iter().map(|d| u32::try_from(*d).ok()).collect();
+        dims.and_then(|dims| Shape::new(&dims)).ok_or(bad.clone())
+    };
+    let moves = emit.literal(of(&[k, n])?, moves)?;
+    let row = emit.with(OpKind::Reshape, &[site.grad], vec![shape_value(of(&[1, k])?)])?;
+    let moved = emit.op(OpKind::Matmul, &[row, moves])?;
+    emit.with(OpKind::Reshape, &[moved], vec![shape_value(site.shape(0))]).map(Some)
 }
 
 /// What a bracket takes: the result's shape and names, where it begins, and its step along each axis,

@@ -2,14 +2,15 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, KEEPDIMS, OpDef, ParamKind, Place,
-    ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef, ParamKind,
+    Place, ShapeCx, Site, Storage, When, Wrong, axis_param, forward, one, resolve_axes, shape_value,
 };
 use super::reduce;
 use crate::graph::Value;
 use crate::kernels;
 use crate::math::Real;
 use crate::refusal::Reason;
+use crate::rules::RuleSet;
 use crate::tensor::TensorType;
 
 const AXIS: usize = 0;
@@ -30,7 +31,16 @@ pub(super) const DEF: OpDef = OpDef {
     flow: &[Flow::carries("g, copied", &[])],
     forward: forward!(value),
     backward: Backward::Rule(rule),
-    differs: &[],
+    differs: &[Differs {
+        rules: RuleSet::Upstream,
+        how: How::Wrong(Wrong {
+            rule,
+            what: "its value is wrong there: it reads each row of a transposed source as if it were packed",
+            when: When::Built(strides_in_rows),
+        }),
+        cite: "ggml-cpu, SUM checks that rows are packed in debug builds only",
+        mends: &[],
+    }],
     check: Check {
         samples: &[
             "param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = sum(x)",
@@ -51,6 +61,13 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
     if let Ok(axes) = resolve_axes(cx.params, AXIS, shape) {
         reduce::lines(cx, shape, &axes, kernels::sum);
     }
+}
+
+/// Whether the elements of a row do not stand side by side (B28).
+fn strides_in_rows(site: &Site<'_>) -> bool {
+    let last = site.shape(0).rank().wrapping_sub(1);
+    let step = site.src_view.first().and_then(|view| view.strides.get(last));
+    site.params.ints(AXIS).is_none() && site.shape(0).dim(last) > 1 && step.is_some_and(|s| *s != 1)
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
