@@ -172,6 +172,51 @@ fn every_mutant_is_caught_and_nine_in_ten_are_named() {
     assert!(table.values().all(|r| r.mutants > 0), "a flaw that is nowhere");
 }
 
+/// The gradient of `b` with one thing wrong at the second source of the row that makes `y`, where `y` has the gradient
+/// 1, 2, 3 and so on.
+fn bent(program: &str, op: &str, src: usize, flaw: Flaw) -> Vec<f64> {
+    let shape = foldback_tests::shape_of(&analyse(program, &Budget::default()), "y");
+    let shape = shape.expect("a y");
+    let flat: Vec<String> = (1..=shape.n_elements()).map(|n| n.to_string()).collect();
+    let flat = flat.join(", ");
+    let text = format!(
+        "{program}\nconst flat = [{flat}]\nc = reshape(flat, shape={shape})\nloss = sum(y * c)"
+    );
+    let graph = lowered(&text);
+    let trace = built(&graph, Some(Mutation { op: foldback_tests::op(op), src, flaw }));
+    let b = graph.names.get("b").copied().expect("a b");
+    let grad = trace.grads().get(b.index()).copied().flatten().expect("a gradient");
+    let mut values = Values::<f64>::new();
+    values.eval(&trace.graph, 0..trace.graph.len());
+    values.read_f64(&trace.graph, grad)
+}
+
+#[test]
+fn a_flaw_is_what_its_name_says() {
+    let added = |a: &str, b: &str| format!("const a {a} = 0\nparam b {b} = 0\ny = a + b");
+    let check = |program: &str, op: &str, src, flaw, expected: &[f64]| {
+        assert_eq!(bent(program, op, src, flaw), expected, "{flaw:?} of\n{program}");
+    };
+    let square = added("[2,2]", "[2,2]");
+    check(&square, "add", 1, Flaw::Transposed, &[1.0, 3.0, 2.0, 4.0]);
+    // Where the shape is not the operand's own, it is the fold's business.
+    check(&added("[2,2]", "[2]"), "add", 1, Flaw::Transposed, &[4.0, 6.0]);
+    check(&added("[2,2]", "[2,1]"), "add", 1, Flaw::WrongAxis, &[4.0, 6.0]);
+    // Rows 1 to 3 of two by two: the sum goes over the second axis instead of the third.
+    check(
+        &added("[3,2,2]", "[3,2,1]"),
+        "add",
+        1,
+        Flaw::WrongAxis,
+        &[4.0, 6.0, 12.0, 14.0, 20.0, 22.0],
+    );
+    // No other axis has its extent.
+    check(&added("[2,3]", "[2,1]"), "add", 1, Flaw::WrongAxis, &[6.0, 15.0]);
+    check(&added("[4]", "[2]"), "add", 1, Flaw::Interleaved, &[3.0, 7.0]);
+    let repeated = "param b [2] = 0\ny = repeat(b, shape=[4])";
+    check(repeated, "repeat", 0, Flaw::Interleaved, &[3.0, 7.0]);
+}
+
 /// Every row's samples, with every element of the result weighed differently.
 #[test]
 fn the_adjoint_test_holds_to_1e_12_over_the_table() {

@@ -1,6 +1,6 @@
 //! The mark walk: which nodes need a gradient, and what can be refused before anything is built.
 
-use super::{Build, Mode, Stopped};
+use super::{Build, Stopped};
 use crate::graph::{NodeId, NodeKind, overlap};
 use crate::ops::def::{Backward, Flow, Read, Storage};
 use crate::refusal::{HazardKind, Reason, Stage};
@@ -248,7 +248,7 @@ impl Build<'_> {
                 Err(reason) => self.refuse(Stage::Mark, Some(node), None, reason)?,
             }
         }
-        debug_assert!(self.mode == Mode::Collect || self.trace.refusal().is_none());
+        debug_assert!(self.trace.refusal().is_none(), "a refusal ends the build at once");
         Ok(())
     }
 }

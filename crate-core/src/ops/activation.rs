@@ -17,7 +17,7 @@ const GELU_A: f64 = 0.044_715;
 const QUICK: f64 = 1.702;
 
 /// Beyond it the slope of a GELU is 0 or 1 in every bit: a bound that keeps cubes from overflowing.
-const GELU_TAIL: f64 = 12.0;
+const GELU_TAIL: f64 = 30.0;
 
 type Made = Result<NodeId, Reason>;
 

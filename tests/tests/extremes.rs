@@ -1,0 +1,37 @@
+//! Gradients where numbers end: far out on a tail, at infinity, beside a zero. The truth is a limit, worked out by hand.
+
+use foldback_tests::analyse;
+use foldback_tests::grad::gradients;
+
+/// The gradient of `x` in both number types.
+fn check(text: &str, expected: &[f64]) {
+    let analysis = analyse(text);
+    // A zero has no sign here, and no number is itself.
+    let words =
+        |values: &[f64]| -> Vec<String> { values.iter().map(|x| (x + 0.0).to_string()).collect() };
+    for (of, lane) in [(gradients::<f64>(&analysis), "f64"), (gradients::<f32>(&analysis), "f32")] {
+        let x = of.iter().find(|of| of.leaf == "x").map(|of| of.values.clone()).unwrap_or_default();
+        assert_eq!(words(&x), words(expected), "in {lane} of\n{text}");
+    }
+}
+
+#[test]
+fn a_tail_is_a_straight_line() {
+    // Far to the right each of these is x, far to the left 0.
+    for op in ["gelu", "gelu_erf", "gelu_quick", "silu", "softplus"] {
+        let text =
+            format!("param x [6] = [1e4, -1e4, 1e20, -1e20, 1e37, -1e37]\nloss = sum({op}(x))");
+        check(&text, &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    }
+    for op in ["gelu", "gelu_erf"] {
+        let text = format!("param x [2] = [inf, -inf]\nloss = sum({op}(x))");
+        check(&text, &[1.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_loss_that_counts_for_nothing_does_not_hide_what_is_infinite() {
+    // 0 · 2 (∞ - 0) / 2, which is no number, and 0 · 2 (1 - 0) / 2.
+    let text = "param x [2] = [inf, 1]\nconst t [2] = 0\nloss = 0 * mse_loss(x, t)";
+    check(text, &[f64::NAN, 0.0]);
+}
