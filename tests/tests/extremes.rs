@@ -18,10 +18,13 @@ fn check(text: &str, expected: &[f64]) {
 #[test]
 fn a_tail_is_a_straight_line() {
     // Far to the right each of these is x, far to the left 0.
-    for op in ["gelu", "gelu_erf", "gelu_quick", "silu", "softplus"] {
+    for op in ["gelu", "gelu_erf", "gelu_quick", "silu", "softplus", "elu"] {
         let text =
             format!("param x [6] = [1e4, -1e4, 1e20, -1e20, 1e37, -1e37]\nloss = sum({op}(x))");
         check(&text, &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+        // Nothing on the way overflows either: the page would name the node where it begins.
+        let found = analyse(&text).report.findings;
+        assert!(found.iter().all(|f| f.code != "not-finite"), "{found:?} of\n{text}");
     }
     for op in ["gelu", "gelu_erf"] {
         let text = format!("param x [2] = [inf, -inf]\nloss = sum({op}(x))");
@@ -34,4 +37,12 @@ fn a_loss_that_counts_for_nothing_does_not_hide_what_is_infinite() {
     // 0 · 2 (∞ - 0) / 2, which is no number, and 0 · 2 (1 - 0) / 2.
     let text = "param x [2] = [inf, 1]\nconst t [2] = 0\nloss = 0 * mse_loss(x, t)";
     check(text, &[f64::NAN, 0.0]);
+}
+
+#[test]
+fn what_is_masked_is_a_constant() {
+    // Whatever the loss says of a masked element, even where it is not minus infinity that follows.
+    let text =
+        "param x [2,2] = [[1, 2], [3, 4]]\ny = diag_mask_inf(x)\nbackward y with [[5, 6], [7, 8]]";
+    check(text, &[5.0, 0.0, 7.0, 8.0]);
 }

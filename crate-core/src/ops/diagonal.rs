@@ -61,15 +61,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
-    // As rows of one, so that every rule set makes one matrix of each.
-    let of = site.shape(0);
-    let (n, batches) = (of.padded()[3], of.n_elements());
-    let count = batches.checked_div(u64::from(n) * u64::from(n)).unwrap_or(0);
-    let rows = u32::try_from(count).ok().and_then(|c| Shape::new(&[c, n]));
-    let bad = Reason::BadShape { wants: "fewer than 2^32 matrices", got: of };
-    let g = shaped(emit, site.grad, rows.ok_or(bad)?)?;
-    let one_matrix = count == 1 && emit.ty(g).shape.rank() == 2;
-    let g = if one_matrix { shaped(emit, g, Shape::new(&[n]).unwrap_or(of))? } else { g };
-    let d = emit.op(OpKind::Diag, &[g])?;
-    one(shaped(emit, d, of)?)
+    // Rules without ranks take a row of one for the row itself: the elements are the same, and the shape is given back.
+    let d = emit.op(OpKind::Diag, &[site.grad])?;
+    one(shaped(emit, d, site.shape(0))?)
 }
