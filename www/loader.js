@@ -1,21 +1,9 @@
-// The only JavaScript of the project. It runs in two places, from the same file:
-// on the page it fetches and compiles the page's module, which has a part of the engine too, and starts the page;
-// in a worker it receives a compiled module from the page, that one or the whole engine's, and starts the engine.
+// The only JavaScript of the project: it fetches and compiles the page's module, which has a part of the engine too,
+// starts the page, and makes workers of it; later, of the whole engine's.
 "use strict";
 
 (() => {
-  if (typeof document === "undefined") {
-    // The page's first message carries what the worker is made of; Rust takes over the later ones.
-    self.onmessage = ({ data: { glue, module, faults } }) => {
-      self.onmessage = null;
-      importScripts(glue);
-      wasm_bindgen.initSync({ module });
-      wasm_bindgen.start_worker(faults);
-    };
-    return;
-  }
-
-  const { src: loader, dataset: { glue, wasm, engineGlue, engineWasm } } = document.currentScript;
+  const { glue, wasm, engineGlue, engineWasm } = document.currentScript.dataset;
   const root = document.documentElement;
   const element = (id) => document.getElementById(id);
 
@@ -55,6 +43,16 @@
     15, 253, 98, 11,
   ]);
 
+  // What a worker does behind its glue: the first message carries its module; Rust takes over the later ones.
+  const WORKER = `
+    self.onmessage = ({ data: { module, faults } }) => {
+      self.onmessage = null;
+      wasm_bindgen.initSync({ module });
+      wasm_bindgen.start_worker(faults);
+    };`;
+  const SCRIPT = { type: "text/javascript" };
+  const ONCE = { once: true };
+
   const start = async () => {
     if (!globalThis.WebAssembly) {
       return fail("This browser has no WebAssembly, in which Foldback's engine is written.");
@@ -65,10 +63,14 @@
           "Chrome and Firefox have it since 2021, Safari since 2023.",
       );
     }
-    const compile = async (glue, wasm) => ({
-      glue: new URL(glue, document.baseURI).href,
-      module: await WebAssembly.compileStreaming(fetch(wasm)),
-    });
+    // All that a worker is made of is here before it is started: nothing is fetched again, also offline.
+    const compile = async (glue, wasm) => {
+      const [script, module] = await Promise.all([
+        fetch(glue).then((response) => response.text()),
+        WebAssembly.compileStreaming(fetch(wasm)),
+      ]);
+      return { script: URL.createObjectURL(new Blob([script, WORKER], SCRIPT)), module };
+    };
     let engine = await compile(glue, wasm);
     const { module } = engine;
     const faults = new URLSearchParams(location.search).has("fault");
@@ -76,16 +78,17 @@
       fail: (message) => fail(`The page crashed, and your text is kept. ${message}`),
       // A classic worker: a module worker cannot be started from a page opened as a file.
       spawnWorker() {
-        const worker = new Worker(loader);
-        worker.postMessage({ ...engine, faults });
+        const { script, module, whole } = engine;
+        const worker = new Worker(script);
+        worker.postMessage({ module, faults });
+        if (whole) worker.addEventListener("message", () => (root.dataset.engine = "whole"), ONCE);
         return worker;
       },
       // What the first picture and its steps do without. Workers that are started from then on have it.
       loadEngine(done) {
         compile(engineGlue, engineWasm).then(
           (whole) => {
-            engine = whole;
-            root.dataset.engine = "whole";
+            engine = { ...whole, whole: true };
             done();
           },
           (error) => done(`The rest of the engine could not be loaded: ${error.message}`),

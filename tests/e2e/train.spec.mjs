@@ -69,7 +69,7 @@ test("a long run goes on while the text is edited and the graph is stepped", () 
     await until(page, "the run to go on", async () => (await steps(page)) > then);
     // A text that cannot be read leaves the graph, and the run over it, as they are.
     await program(page).fill(`${router(100_000)}z = (`);
-    await says(page, page.locator("#program"), "syntax");
+    await says(page, page.locator("#complaint"), "Line 9");
     const now = await steps(page);
     await until(page, "the run to go on", async () => (await steps(page)) > now);
     // One that can be read is answered at once, and its own run takes the old one's place.

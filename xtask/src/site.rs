@@ -21,7 +21,7 @@ pub(crate) const BUDGET: usize = 300_000;
 pub(crate) const CEILING: usize = 700_000;
 
 /// Scripts, styles and data come from the site alone, and nothing else is ever asked for.
-const CSP: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
+const CSP: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; \
                    style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; \
                    base-uri 'none'; form-action 'none'";
 

@@ -113,7 +113,8 @@ impl App {
             Effect::Download { name, text } => files::download(&name, &text),
             Effect::Announce(sentence) => browser::announce(&sentence),
             Effect::Focus(pane) => browser::focus_pane(pane),
-            Effect::FocusNode(node) => browser::focus_node(node),
+            // Once it is in sight again, where something was over it.
+            Effect::FocusNode(node) => request_animation_frame(move || browser::focus_node(node)),
             Effect::Theme(theme) => browser::set_theme(theme),
             Effect::Wait(milliseconds) => listen::beat(self, milliseconds),
             Effect::Help => browser::show_help(),

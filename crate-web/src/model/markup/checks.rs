@@ -5,7 +5,6 @@ use foldback::report::{CheckReport, CheckRow, Report, Verdict};
 use super::{Html, evidence, training};
 use crate::model::number::{plain, short, significant};
 use crate::model::timeline::{entry, verdict};
-use crate::protocol::{Pace, Trained};
 
 /// Digits of the columns that are compared digit by digit.
 const DIGITS: usize = 12;
@@ -31,13 +30,8 @@ pub fn counts(checks: &CheckReport) -> String {
     html.done()
 }
 
-/// The panel under its title.
-pub fn panel(
-    report: &Report,
-    checks: Option<&CheckReport>,
-    trained: Option<&Trained>,
-    pace: Pace,
-) -> String {
+/// The panel under its title, with the places that a training run fills.
+pub fn panel(report: &Report, checks: Option<&CheckReport>) -> String {
     let mut html = Html::new();
     if report.checks.is_empty() && report.train.is_none() {
         html.raw("<div class=\"empty\"><h3>This program asks for no check</h3><p class=\"prose\">Add a line: <code>check fd</code> compares every gradient with finite differences, <code>train sgd lr=0.1</code> takes a step.</p></div>");
@@ -56,7 +50,7 @@ pub fn panel(
         }
     }
     if let Some(line) = &report.train {
-        training::cards(&mut html, line, trained, pace);
+        training::cards(&mut html, line);
     }
     html.done()
 }
@@ -153,7 +147,6 @@ fn compared(html: &mut Html, text: &str, reference: &str) {
 #[cfg(test)]
 mod tests {
     use super::{Html, compared, panel};
-    use crate::protocol::Pace;
     use foldback::report::{
         CheckLine, CheckReport, CheckRow, FindingRow, Report, TrainLine, Verdict, Weight,
     };
@@ -190,12 +183,9 @@ mod tests {
             verdict: Verdict::Agrees,
         };
         let checks = CheckReport { rows: vec![row], n_entries: 1, ..CheckReport::default() };
-        let shown = |report: &Report, checks: Option<&CheckReport>| {
-            panel(report, checks, None, Pace::default())
-        };
-        assert!(shown(&asked(), Some(&checks)).contains("agrees"));
-        assert!(shown(&asked(), None).contains("Checking…"));
-        assert!(shown(&Report::default(), None).contains("asks for no check"));
+        assert!(panel(&asked(), Some(&checks)).contains("agrees"));
+        assert!(panel(&asked(), None).contains("Checking…"));
+        assert!(panel(&Report::default(), None).contains("asks for no check"));
     }
 
     #[test]
@@ -220,7 +210,7 @@ mod tests {
             line: None,
             fixes: Vec::new(),
         };
-        let html = panel(&Report { findings: vec![stop], ..asked() }, None, None, Pace::default());
+        let html = panel(&Report { findings: vec![stop], ..asked() }, None);
         assert!(html.contains("Nothing to check yet") && html.contains("Training run"), "{html}");
     }
 }

@@ -5,32 +5,54 @@ use foldback::report::{TrainLeaf, TrainLine, TrainReport, TrainStep};
 use super::Html;
 use super::checks::ROWS;
 use crate::model::number::{plain, short};
+use crate::model::reduce::Run;
 use crate::model::timeline::entry;
-use crate::protocol::{Pace, Trained};
+use crate::protocol::Pace;
 
-/// The cards of a run, which the text asks for by this line.
-pub(super) fn cards(html: &mut Html, line: &TrainLine, trained: Option<&Trained>, pace: Pace) {
-    html.raw("<div class=\"cards\"><section class=\"card\"><h3>");
-    html.text(&line.method.to_uppercase()).raw("<span class=\"sub\">lr = ");
-    html.text(&plain(line.lr)).raw("</span></h3>");
-    status(html, line, trained.map(|trained| &trained.report), pace);
-    if let Some(Trained { report, .. }) = trained {
-        if let Some(first) = &report.first {
-            step_table(html, first, report.lr);
-        }
-        losses(html, report);
+/// The places that a run fills as it goes on, by their ids, and with what. They are apart, so that a button stays the
+/// same button while numbers change beside it.
+pub const PLACES: [(&str, fn(&Run) -> String); 4] = [
+    ("run-state", |run| with(run, status)),
+    ("run-buttons", |run| with(run, buttons)),
+    ("run-steps", |run| with(run, first_steps)),
+    ("run-loss", |run| {
+        run.training.as_deref().map_or(String::new(), |trained| trained.chart.clone())
+    }),
+];
+
+fn with(run: &Run, write: fn(&mut Html, &TrainLine, &TrainReport, Pace)) -> String {
+    let Some(line) = run.report().and_then(|report| report.train.as_ref()) else {
+        return String::new();
+    };
+    let mut html = Html::new();
+    match run.training.as_deref() {
+        Some(trained) => write(&mut html, line, &trained.report, run.pace),
+        None => write(&mut html, line, &TrainReport::default(), run.pace),
     }
-    html.raw("</section>");
-    if let Some(trained) = trained.filter(|trained| !trained.chart.is_empty()) {
-        html.raw("<section class=\"card\"><h3>Loss<span class=\"sub\">before each step and after the last</span></h3>");
-        html.raw(&trained.chart).raw("</section>");
-    }
-    html.raw("</div>");
+    html.done()
 }
 
-/// How the run stands, in a word with its sign, and its controls.
-fn status(html: &mut Html, line: &TrainLine, report: Option<&TrainReport>, pace: Pace) {
-    let (state, done) = report.map_or(("", 0), |report| (report.state.as_str(), report.done));
+/// The cards of a run, which the text asks for by this line, with the places to be filled.
+pub(super) fn cards(html: &mut Html, line: &TrainLine) {
+    html.raw("<div class=\"cards\"><section class=\"card\"><h3>");
+    html.text(&line.method.to_uppercase()).raw("<span class=\"sub\">lr = ");
+    html.text(&plain(line.lr)).raw("</span></h3><div class=\"run\"><div id=\"run-state\"></div>");
+    html.raw("<p id=\"run-buttons\" class=\"runbtns\" role=\"group\" aria-label=\"Training run\"></p></div>");
+    html.raw("<div id=\"run-steps\"></div></section><section class=\"card\"><h3>Loss");
+    html.raw("<span class=\"sub\">before each step and after the last</span></h3>");
+    html.raw("<div id=\"run-loss\"></div></section></div>");
+}
+
+fn first_steps(html: &mut Html, _: &TrainLine, report: &TrainReport, _: Pace) {
+    if let Some(first) = &report.first {
+        step_table(html, first, report.lr);
+    }
+    losses(html, report);
+}
+
+/// How the run stands, in a word with its sign.
+fn status(html: &mut Html, line: &TrainLine, report: &TrainReport, pace: Pace) {
+    let (state, done) = (report.state.as_str(), report.done);
     let (tone, icon, word) = match state {
         "" => ("", "wait", "Starting"),
         "done" => (" okg", "check", "Done"),
@@ -40,14 +62,14 @@ fn status(html: &mut Html, line: &TrainLine, report: Option<&TrainReport>, pace:
         _ if pace.paused => ("", "pause", "Paused"),
         _ => ("", "play", "Running"),
     };
-    html.raw("<div class=\"run\"><p class=\"runstate\"><span class=\"tag").raw(tone).raw("\">");
+    html.raw("<p class=\"runstate\"><span class=\"tag").raw(tone).raw("\">");
     html.icon(icon).raw(word).raw("</span><span class=\"mono\">").int(done as usize);
     html.raw(" / ").int(line.steps as usize).raw("</span><span class=\"sub\">steps");
     rate(html, u64::from(line.steps).saturating_sub(done), done, pace);
     html.raw("</span></p><progress aria-label=\"Training steps\" max=\"");
     html.int((line.steps as usize).max(1)).raw("\" value=\"").int(done as usize);
     html.raw("\"></progress>");
-    if let Some(report) = report.filter(|report| !report.reason.is_empty()) {
+    if !report.reason.is_empty() {
         html.raw("<p class=\"prose\" role=\"alert\">").prose(&report.reason);
         if let Some(node) = report.node {
             html.raw(" <button class=\"btn line\" data-do=\"trouble ").int(node as usize);
@@ -55,25 +77,27 @@ fn status(html: &mut Html, line: &TrainLine, report: Option<&TrainReport>, pace:
         }
         html.raw("</p>");
     }
-    html.raw("<p class=\"runbtns\" role=\"group\" aria-label=\"Training run\">");
+}
+
+/// What can be done with the run now.
+fn buttons(html: &mut Html, _: &TrainLine, report: &TrainReport, pace: Pace) {
+    let done = report.done;
     let mut button = |command: &str, icon: &str, word: &str| {
         html.raw("<button class=\"btn line\" data-do=\"train ").raw(command).raw("\">");
         html.icon(icon).raw(word).raw("</button>");
     };
     if pace.over {
         button("again", "undo", "Train again");
-    } else if state.is_empty() {
     } else if pace.paused {
         button("go", "play", if done == 0 { "Start" } else { "Continue" });
         button("step", "next", "One step");
         if done > 0 {
             button("cancel", "cross", "Cancel");
         }
-    } else {
+    } else if !report.state.is_empty() {
         button("pause", "pause", "Pause");
         button("cancel", "cross", "Cancel");
     }
-    html.raw("</p></div>");
 }
 
 /// How fast it goes and how long it will take; nothing before that can be told.
@@ -204,17 +228,24 @@ fn losses(html: &mut Html, training: &TrainReport) {
 
 #[cfg(test)]
 mod tests {
-    use super::{cards, index, time};
-    use crate::model::markup::Html;
+    use super::{PLACES, index, time};
+    use crate::model::answer::Answer;
+    use crate::model::reduce::Run;
     use crate::protocol::{Pace, Trained};
-    use foldback::report::{TrainLeaf, TrainLine, TrainReport, TrainStep};
+    use foldback::report::{Report, TrainLeaf, TrainLine, TrainReport, TrainStep};
+    use std::sync::Arc;
 
     fn shown(report: Option<TrainReport>, pace: Pace) -> String {
         let line = TrainLine { method: "sgd".to_owned(), steps: 10, lr: 0.1, span: (0, 1) };
+        let asked = Report { train: Some(line), ..Report::default() };
         let trained = report.map(|report| Trained { report, chart: "<svg/>".to_owned() });
-        let mut html = Html::new();
-        cards(&mut html, &line, trained.as_ref(), pace);
-        html.done()
+        let run = Run {
+            shown: Some(Arc::new(Answer { report: asked, ..Answer::default() })),
+            training: trained.map(Arc::new),
+            pace,
+            ..Run::default()
+        };
+        PLACES.map(|(_, fill)| fill(&run)).concat()
     }
 
     fn has(html: &str, parts: &[&str], lacks: &[&str]) {

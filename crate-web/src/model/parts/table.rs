@@ -3,7 +3,7 @@
 use super::Put::{After, Attribute, Class, Flag, Markup, Pressed, Text, Value};
 use super::{CAMERA, CHOICE, ENGINE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT};
 use crate::model::markup::track::{self, Track};
-use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
+use crate::model::markup::{Html, outline, over, prints_ne, say, side, training, trouble};
 use crate::model::reduce::{Run, State};
 use crate::model::supervise::LinkState;
 use crate::model::view::{Over, Side};
@@ -48,6 +48,10 @@ pub const PARTS: &[Part] = &[
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
     part("#over .counts", Markup, SAID, |state| over::counts(&state.run)),
     part("#over .checks", Markup, SAID, |state| over::checks(&state.run)),
+    part("#run-state", Markup, SAID, |state| training::PLACES[0].1(&state.run)),
+    part("#run-buttons", Markup, SAID, |state| training::PLACES[1].1(&state.run)),
+    part("#run-steps", Markup, SAID, |state| training::PLACES[2].1(&state.run)),
+    part("#run-loss", Markup, SAID, |state| training::PLACES[3].1(&state.run)),
     part("#over .sub", Text, SAID, |state| over::in_all(&state.run)),
     part("#over table", Attribute("aria-rowcount"), SAID, |state| over::row_count(&state.run)),
     part("#over tbody", Markup, SAID | STEP | SCROLL, over::rows),
