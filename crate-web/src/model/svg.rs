@@ -15,8 +15,6 @@ mod boxes;
 mod edges;
 mod preview;
 
-use std::fmt::Write;
-
 use super::picture::{PicBox, PicEdge, Picture};
 use super::route::px;
 use super::stage::{BoxState, EdgeState, Hue, Phase, State};
@@ -27,6 +25,12 @@ pub use edges::edge_inner;
 /// Text as it may stand in markup and in attributes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    push_escaped(&mut out, text);
+    out
+}
+
+/// Adds text as it may stand in markup and in attributes.
+fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
@@ -39,7 +43,36 @@ pub fn escape(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out
+}
+
+/// Adds markup with a length in the place of each `~`.
+pub fn draw(out: &mut String, markup: &str, lengths: &[f64]) {
+    let mut lengths = lengths.iter();
+    for piece in markup.split_inclusive('~') {
+        match (piece.strip_suffix('~'), lengths.next()) {
+            (Some(piece), Some(length)) => {
+                out.push_str(piece);
+                out.push_str(&px(*length));
+            }
+            _ => out.push_str(piece),
+        }
+    }
+}
+
+/// Adds words at a place.
+fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
+    out.push_str("<text class=\"");
+    out.push_str(class);
+    draw(out, "\" x=\"~\" y=\"~\">", &[x, y]);
+    push_escaped(out, words);
+    out.push_str("</text>");
+}
+
+/// Adds a path.
+fn path(out: &mut String, class: &str, d: &str) {
+    for piece in ["<path class=\"", class, "\" d=\"", d, "\"/>"] {
+        out.push_str(piece);
+    }
 }
 
 fn phase_class(phase: Phase) -> &'static str {
@@ -66,7 +99,7 @@ fn hue_class(hue: Hue) -> &'static str {
 
 /// The class of a box at a step.
 pub fn box_class(b: &PicBox, state: &BoxState) -> String {
-    let mut out = format!("node {} {}", boxes::side(b), phase_class(state.phase));
+    let mut out = ["node ", boxes::side(b), " ", phase_class(state.phase)].concat();
     if state.current {
         out.push_str(" current");
     }
@@ -78,29 +111,42 @@ pub fn box_class(b: &PicBox, state: &BoxState) -> String {
 
 /// The class of an edge at a step.
 pub fn edge_class(e: &PicEdge, state: &EdgeState) -> String {
-    let mut out = format!("edge {} {}", edges::side(e), phase_class(state.phase));
+    let mut out = ["edge ", edges::side(e), " ", phase_class(state.phase)].concat();
     if state.live {
         out.push_str(" live");
     }
     out
 }
 
+/// The start of a box's group: its class and its place.
+pub fn box_start(b: &PicBox, state: &BoxState) -> String {
+    let mut out = ["<g class=\"", &box_class(b, state), "\""].concat();
+    draw(&mut out, " transform=\"translate(~ ~)\">", &[b.rect.x, b.rect.y]);
+    out
+}
+
 /// A box with everything around it. `spoken` is its name for assistive technology.
 pub fn box_markup(b: &PicBox, state: &BoxState, spoken: &str) -> String {
-    format!(
-        "<g class=\"{}\" transform=\"translate({} {})\" role=\"button\" tabindex=\"-1\" aria-pressed=\"{}\" aria-label=\"{}\">{}</g>",
-        box_class(b, state),
-        px(b.rect.x),
-        px(b.rect.y),
-        state.selected,
-        escape(spoken),
-        box_inner(b)
-    )
+    let mut out = box_start(b, state);
+    out.pop();
+    for piece in [
+        " role=\"button\" tabindex=\"-1\" aria-pressed=\"",
+        if state.selected { "true" } else { "false" },
+        "\" aria-label=\"",
+        &escape(spoken),
+        "\">",
+        &box_inner(b),
+        "</g>",
+    ] {
+        out.push_str(piece);
+    }
+    out
 }
 
 /// An edge with everything that belongs to it.
 pub fn edge_markup(e: &PicEdge, state: &EdgeState) -> String {
-    format!("<g class=\"{}\" aria-hidden=\"true\">{}</g>", edge_class(e, state), edge_inner(e))
+    let class = edge_class(e, state);
+    ["<g class=\"", &class, "\" aria-hidden=\"true\">", &edge_inner(e), "</g>"].concat()
 }
 
 /// What the rest refers to: the dots of the ground and the hatch of what was not reached.
@@ -120,14 +166,7 @@ pub fn defs() -> &'static str {
 pub fn ground(picture: &Picture) -> String {
     let mut out = String::new();
     for (a, b) in &picture.divider {
-        let _ = write!(
-            out,
-            "<path class=\"mirror\" d=\"M{} {}L{} {}\"/>",
-            px(a.x),
-            px(a.y),
-            px(b.x),
-            px(b.y)
-        );
+        draw(&mut out, "<path class=\"mirror\" d=\"M~ ~L~ ~\"/>", &[a.x, a.y, b.x, b.y]);
     }
     let tall = picture.orientation == super::layout::Orientation::Tall;
     for word in &picture.bands {
@@ -138,13 +177,13 @@ pub fn ground(picture: &Picture) -> String {
             (false, true) => ("fw", "↓"),
             (true, true) => ("bw", "↑"),
         };
-        let _ = write!(
-            out,
-            "<text class=\"lane {class}\" x=\"{}\" y=\"{}\">{} <tspan>{arrow}</tspan></text>",
-            px(word.rect.x),
-            px(word.rect.y + 11.0),
-            escape(&word.text)
-        );
+        out.push_str("<text class=\"lane ");
+        out.push_str(class);
+        draw(&mut out, "\" x=\"~\" y=\"~\">", &[word.rect.x, word.rect.y + 11.0]);
+        push_escaped(&mut out, &word.text);
+        for piece in [" <tspan>", arrow, "</tspan></text>"] {
+            out.push_str(piece);
+        }
     }
     out
 }
@@ -154,14 +193,12 @@ pub fn halos(state: &State) -> String {
     let mut out = String::new();
     for h in &state.halos {
         let r = h.rect;
-        let _ = write!(
-            out,
-            "<rect class=\"halo {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"12\"/>",
-            hue_class(h.hue),
-            px(r.x),
-            px(r.y),
-            px(r.w),
-            px(r.h)
+        out.push_str("<rect class=\"halo ");
+        out.push_str(hue_class(h.hue));
+        draw(
+            &mut out,
+            "\" x=\"~\" y=\"~\" width=\"~\" height=\"~\" rx=\"12\"/>",
+            &[r.x, r.y, r.w, r.h],
         );
     }
     out
@@ -169,43 +206,36 @@ pub fn halos(state: &State) -> String {
 
 /// The saved values that the rule at work reads.
 pub fn reads(picture: &Picture, state: &State) -> String {
-    let paths = state.reads.iter().filter_map(|r| picture.reads.get(*r));
-    paths.fold(String::new(), |mut out, r| {
-        let _ = write!(out, "<path class=\"reads\" d=\"{}\"/>", r.path);
-        out
-    })
+    let mut out = String::new();
+    for r in state.reads.iter().filter_map(|r| picture.reads.get(*r)) {
+        path(&mut out, "reads", &r.path);
+    }
+    out
 }
 
 /// The words beside the current step.
 pub fn note(state: &State) -> String {
     let Some(note) = &state.note else { return String::new() };
-    let mut out = format!("<g class=\"note {}\">", hue_class(note.hue));
+    let mut out = String::from("<g class=\"note ");
+    out.push_str(hue_class(note.hue));
+    out.push_str("\">");
     let (x, mut y) = (note.rect.x, note.rect.y + 12.0);
     for line in &note.title {
-        let _ = write!(
-            out,
-            "<text class=\"note-title\" x=\"{}\" y=\"{}\">{}</text>",
-            px(x),
-            px(y),
-            escape(line)
-        );
+        text(&mut out, "note-title", x, y, line);
         y += 17.0;
     }
     y += 3.0;
     for line in &note.lines {
-        let _ = write!(out, "<text x=\"{}\" y=\"{}\">{}</text>", px(x), px(y), escape(line));
+        draw(&mut out, "<text x=\"~\" y=\"~\">", &[x, y]);
+        push_escaped(&mut out, line);
+        out.push_str("</text>");
         y += 16.0;
     }
     if let Some((a, b)) = note.leader {
-        let _ = write!(
-            out,
-            "<path class=\"leader\" d=\"M{} {}L{} {}\"/><circle class=\"leader-end\" cx=\"{}\" cy=\"{}\" r=\"2.5\"/>",
-            px(a.x),
-            px(a.y),
-            px(b.x),
-            px(b.y),
-            px(b.x),
-            px(b.y)
+        draw(
+            &mut out,
+            "<path class=\"leader\" d=\"M~ ~L~ ~\"/><circle class=\"leader-end\" cx=\"~\" cy=\"~\" r=\"2.5\"/>",
+            &[a.x, a.y, b.x, b.y, b.x, b.y],
         );
     }
     out.push_str("</g>");
@@ -221,7 +251,11 @@ pub fn whole(picture: &Picture, state: &State, label: &str, spoken: &[String]) -
         escape(label)
     );
     out.push_str(defs());
-    let _ = write!(out, "<rect width=\"{w}\" height=\"{h}\" fill=\"url(#graph-dots)\"/>");
+    draw(
+        &mut out,
+        "<rect width=\"~\" height=\"~\" fill=\"url(#graph-dots)\"/>",
+        &[picture.width, picture.height],
+    );
     out.push_str(&halos(state));
     out.push_str(&ground(picture));
     out.push_str(&reads(picture, state));

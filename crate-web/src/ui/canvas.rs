@@ -130,12 +130,12 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
     let mut markup = String::from(
         "<svg class=\"graph\" width=\"100%\" height=\"100%\" role=\"group\" aria-roledescription=\"graph\" aria-label=\"",
     );
-    markup.push_str(&svg::escape(&format!(
-        "Graph of {}, {} nodes",
-        if answer.report.title.is_empty() { "the program" } else { &answer.report.title },
-        picture.boxes.len()
-    )));
-    markup.push_str("\">");
+    let title = answer.report.title.as_str();
+    markup.push_str("Graph of ");
+    markup.push_str(&svg::escape(if title.is_empty() { "the program" } else { title }));
+    for piece in [", ", &picture.boxes.len().to_string(), " nodes\">"] {
+        markup.push_str(piece);
+    }
     markup.push_str(svg::defs());
     markup.push_str("<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"url(#graph-dots)\"/><g class=\"camera\"><g class=\"layer\"></g>");
     markup.push_str(&svg::ground(picture));
@@ -168,19 +168,18 @@ fn empty(elements: Vec<Element>) -> Vec<(Element, String)> {
 
 /// Adds a box: its drawing, which says nothing aloud, and a button over it, which says everything.
 fn push_box(markup: &mut String, of: &PicBox) {
-    let (at, rect) = (stage::BoxState::default(), of.rect);
-    let node = of.node.map(|node| format!(" data-node=\"{node}\"")).unwrap_or_default();
-    markup.push_str(&format!(
-        "<g class=\"{}\" transform=\"translate({} {})\"><g aria-hidden=\"true\">{}</g>\
-         <rect class=\"hit\" role=\"button\" tabindex=\"-1\" aria-pressed=\"false\"{node} \
-         width=\"{}\" height=\"{}\" rx=\"8\"/></g>",
-        svg::box_class(of, &at),
-        rect.x,
-        rect.y,
-        svg::box_inner(of),
-        rect.w,
-        rect.h,
-    ));
+    let at = stage::BoxState::default();
+    markup.push_str(&svg::box_start(of, &at));
+    markup.push_str("<g aria-hidden=\"true\">");
+    markup.push_str(&svg::box_inner(of));
+    markup
+        .push_str("</g><rect class=\"hit\" role=\"button\" tabindex=\"-1\" aria-pressed=\"false\"");
+    if let Some(node) = of.node {
+        for piece in [" data-node=\"", &node.to_string(), "\""] {
+            markup.push_str(piece);
+        }
+    }
+    svg::draw(markup, " width=\"~\" height=\"~\" rx=\"8\"/></g>", &[of.rect.w, of.rect.h]);
 }
 
 /// Shows the picture after so many ticks: what changed is set, nothing is made.

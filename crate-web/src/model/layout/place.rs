@@ -2,7 +2,6 @@
 //! move towards what they are linked to. After Brandes and Köpf, with sizes and ports.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use super::Band;
 use super::sizes::Sizes;
@@ -76,16 +75,18 @@ impl Blocks {
         let mut port_taken = vec![false; band.nets.len()];
         for mut candidates in by_layer {
             candidates.sort_by_key(|c| c.rank);
-            let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
+            // By their first.
+            let mut taken: Vec<(usize, usize)> = Vec::new();
             for c in candidates {
                 let (a, b) = (place[c.from], place[c.to]);
-                let crosses =
-                    taken.range(..=a).next_back().is_some_and(|(p, q)| *p == a || *q >= b)
-                        || taken.range(a..).next().is_some_and(|(_, q)| *q <= b);
+                let after = taken.partition_point(|(p, _)| *p <= a);
+                let before = after.checked_sub(1).and_then(|ix| taken.get(ix));
+                let crosses = before.is_some_and(|(p, q)| *p == a || *q >= b)
+                    || taken.get(after).is_some_and(|(_, q)| *q <= b);
                 if crosses || next[c.from].is_some() || has_before[c.to] {
                     continue;
                 }
-                taken.insert(a, b);
+                taken.insert(after, (a, b));
                 has_before[c.to] = true;
                 next[c.from] = Some((c.to, fall(band, sizes, &c, &mut port_taken)));
             }

@@ -1,14 +1,15 @@
 //! The boxes of the backward graph that was built: several nodes make one box.
 
-use std::collections::BTreeMap;
-
 use foldback::report::{NodeRow, Report, Role};
 
 use super::{BoxKind, Link, LinkKind, Read, Scene, SceneBox, box_at, tick_of};
 
+/// The boxes of rules and folds: their kind, node and operand, and their place.
+type Groups = Vec<((BoxKind, u32, Option<u8>), usize)>;
+
 pub(super) fn add(report: &Report, scene: &mut Scene) {
     let first = report.n_forward as usize;
-    let mut groups: BTreeMap<(BoxKind, u32, Option<u8>), usize> = BTreeMap::new();
+    let mut groups = Groups::new();
     for (ix, row) in report.nodes.iter().enumerate().skip(first) {
         let at = match row.role {
             Role::Seed => Some(open(report, scene, BoxKind::Seed, ix)),
@@ -59,25 +60,26 @@ fn open(report: &Report, scene: &mut Scene, kind: BoxKind, ix: usize) -> usize {
 fn joined(
     report: &Report,
     scene: &mut Scene,
-    groups: &mut BTreeMap<(BoxKind, u32, Option<u8>), usize>,
+    groups: &mut Groups,
     kind: BoxKind,
     ix: usize,
 ) -> usize {
     let row = &report.nodes[ix];
     let key = (kind, row.of.unwrap_or(0), row.of_src);
-    let at = *groups.entry(key).or_insert_with(|| open(report, scene, kind, ix));
+    // The nodes of one box are made one after the other.
+    let known = groups.iter().rev().find(|(known, _)| *known == key).map(|(_, at)| *at);
+    let at = known.unwrap_or_else(|| {
+        let at = open(report, scene, kind, ix);
+        groups.push((key, at));
+        at
+    });
     push(scene, at, ix);
     at
 }
 
 /// The box of a node that joins a contribution to what is there. What turns its sign or spreads it, before there is
 /// anything to add it to, belongs to the contribution.
-fn accumulated(
-    report: &Report,
-    scene: &mut Scene,
-    groups: &mut BTreeMap<(BoxKind, u32, Option<u8>), usize>,
-    ix: usize,
-) -> usize {
+fn accumulated(report: &Report, scene: &mut Scene, groups: &mut Groups, ix: usize) -> usize {
     let row = &report.nodes[ix];
     let [only] = row.src.as_slice() else { return open(report, scene, BoxKind::Accumulate, ix) };
     let made_by_this_rule = box_at(scene, *only).filter(|at| {

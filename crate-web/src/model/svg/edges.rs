@@ -1,10 +1,8 @@
 //! The inside of an edge: its line, arrowhead, chips, and the fork, fan or stop at its end.
 
-use std::fmt::Write;
-
-use super::escape;
+use super::{draw, path, push_escaped, text};
 use crate::model::picture::{Chip, PicEdge};
-use crate::model::route::px;
+
 use crate::model::scene::LinkKind;
 
 /// Whose colour an edge has.
@@ -22,53 +20,43 @@ pub fn edge_inner(e: &PicEdge) -> String {
     let mut out = String::with_capacity(512);
     if !e.own.is_empty() {
         if e.kind == LinkKind::Refused {
-            let _ = write!(
-                out,
-                "<path class=\"double\" d=\"{0}\"/><path class=\"hollow\" d=\"{0}\"/>",
-                e.own
-            );
+            path(&mut out, "double", &e.own);
+            path(&mut out, "hollow", &e.own);
         }
-        let _ = write!(out, "<path class=\"e\" d=\"{}\"/>", e.own);
+        path(&mut out, "e", &e.own);
         if e.whole != e.own {
-            let _ = write!(out, "<path class=\"e all\" d=\"{}\"/>", e.whole);
+            path(&mut out, "e all", &e.whole);
         }
     }
     if !e.fork.is_empty() {
-        let _ = write!(out, "<path class=\"e prong\" d=\"{}\"/>", e.fork);
+        path(&mut out, "e prong", &e.fork);
     }
     if let Some(fan) = &e.fan {
         out.push_str("<g class=\"fan\">");
         for p in &fan.pleats {
-            let _ = write!(out, "<path class=\"pleat\" d=\"{p}\"/>");
+            path(&mut out, "pleat", p);
         }
         for s in &fan.strands {
-            let _ = write!(out, "<path class=\"strand\" d=\"{s}\"/>");
+            path(&mut out, "strand", s);
         }
         if let Some(count) = &fan.count {
             let (x, y) = (count.rect.x + count.rect.w / 2.0, count.rect.y + 11.0);
-            let _ = write!(
-                out,
-                "<text class=\"count\" x=\"{}\" y=\"{}\">{}</text>",
-                px(x),
-                px(y),
-                escape(&count.text)
-            );
+            text(&mut out, "count", x, y, &count.text);
         }
         out.push_str("</g>");
     }
     if !e.arrow.is_empty() {
-        let _ = write!(out, "<path class=\"ah\" d=\"{}\"/>", e.arrow);
+        path(&mut out, "ah", &e.arrow);
     }
     for p in &e.dots {
-        let _ =
-            write!(out, "<circle class=\"dot\" cx=\"{}\" cy=\"{}\" r=\"3\"/>", px(p.x), px(p.y));
+        draw(&mut out, "<circle class=\"dot\" cx=\"~\" cy=\"~\" r=\"3\"/>", &[p.x, p.y]);
     }
     if let Some((at, rest)) = &e.stop {
-        let _ = write!(
-            out,
-            "<path class=\"rest\" d=\"{rest}\"/><g class=\"cross\" transform=\"translate({} {})\"><circle r=\"12\"/><path d=\"M-4.5 -4.5L4.5 4.5M4.5 -4.5L-4.5 4.5\"/></g>",
-            px(at.x),
-            px(at.y)
+        path(&mut out, "rest", rest);
+        draw(
+            &mut out,
+            "<g class=\"cross\" transform=\"translate(~ ~)\"><circle r=\"12\"/><path d=\"M-4.5 -4.5L4.5 4.5M4.5 -4.5L-4.5 4.5\"/></g>",
+            &[at.x, at.y],
         );
     }
     for c in &e.chips {
@@ -76,13 +64,7 @@ pub fn edge_inner(e: &PicEdge) -> String {
     }
     if let Some(word) = &e.stretch {
         let (x, y) = (word.rect.x + word.rect.w / 2.0, word.rect.y + 11.0);
-        let _ = write!(
-            out,
-            "<text class=\"stretch\" x=\"{}\" y=\"{}\">{}</text>",
-            px(x),
-            px(y),
-            escape(&word.text)
-        );
+        text(&mut out, "stretch", x, y, &word.text);
     }
     out
 }
@@ -91,16 +73,11 @@ fn chip(c: &Chip, out: &mut String) {
     let r = c.rect;
     // On half pixels, so that hairlines are sharp.
     let (x, y) = ((r.x - 0.5).round() + 0.5, (r.y - 0.5).round() + 0.5);
-    let _ = write!(
+    out.push_str(if c.folded { "<g class=\"chip folded\">" } else { "<g class=\"chip\">" });
+    draw(
         out,
-        "<g class=\"chip{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/><text x=\"{}\" y=\"{}\">",
-        if c.folded { " folded" } else { "" },
-        px(x),
-        px(y),
-        px(r.w),
-        px(r.h),
-        px(x + r.w / 2.0),
-        px(y + 12.2)
+        "<rect x=\"~\" y=\"~\" width=\"~\" height=\"~\" rx=\"4\"/><text x=\"~\" y=\"~\">",
+        &[x, y, r.w, r.h, x + r.w / 2.0, y + 12.2],
     );
     let inside = c.text.trim_matches(['[', ']']);
     let mut underlines = String::new();
@@ -115,18 +92,20 @@ fn chip(c: &Chip, out: &mut String) {
         }
         let n = extent.chars().count() as f64;
         if c.clash.contains(&axis) {
-            let _ = write!(out, "<tspan class=\"clash\">{}</tspan>", escape(extent));
-            let _ = write!(
-                underlines,
-                "<path class=\"under\" d=\"M{} {}h{}\"/>",
-                px(start + place * advance),
-                px(y + 14.2),
-                px(n * advance)
+            out.push_str("<tspan class=\"clash\">");
+            push_escaped(out, extent);
+            out.push_str("</tspan>");
+            draw(
+                &mut underlines,
+                "<path class=\"under\" d=\"M~ ~h~\"/>",
+                &[start + place * advance, y + 14.2, n * advance],
             );
         } else {
-            out.push_str(&escape(extent));
+            push_escaped(out, extent);
         }
         place += n;
     }
-    let _ = write!(out, "]</text>{underlines}</g>");
+    out.push_str("]</text>");
+    out.push_str(&underlines);
+    out.push_str("</g>");
 }

@@ -1,8 +1,6 @@
 //! The values inside a box: area is magnitude, filled is positive, outlined is negative, a dot is zero.
 
-use std::fmt::Write;
-
-use super::escape;
+use super::{draw, text};
 use crate::model::measure;
 use crate::model::number::short;
 use crate::model::picture::PicBox;
@@ -46,11 +44,10 @@ pub(super) fn preview(b: &PicBox, tall: bool) -> String {
     if p.more {
         let (x, y) = (b.rect.w - 10.0, b.rect.h - 5.0);
         for dot in 0..3 {
-            let _ = write!(
-                out,
-                "<circle class=\"more\" cx=\"{}\" cy=\"{}\" r=\"1\"/>",
-                px(x - 4.0 * f64::from(2 - dot)),
-                px(y)
+            draw(
+                &mut out,
+                "<circle class=\"more\" cx=\"~\" cy=\"~\" r=\"1\"/>",
+                &[x - 4.0 * f64::from(2 - dot), y],
             );
         }
     }
@@ -59,28 +56,23 @@ pub(super) fn preview(b: &PicBox, tall: bool) -> String {
 
 fn cell(v: f64, most: f64, side: f64, x: f64, y: f64, out: &mut String) {
     if v.is_nan() {
-        let _ = write!(
-            out,
-            "<path class=\"nan\" d=\"M{} {}l6 6m0-6l-6 6\"/>",
-            px(x - 3.0),
-            px(y - 3.0)
-        );
+        draw(out, "<path class=\"nan\" d=\"M~ ~l6 6m0-6l-6 6\"/>", &[x - 3.0, y - 3.0]);
         return;
     }
     if v == 0.0 {
-        let _ = write!(out, "<circle class=\"zero\" cx=\"{}\" cy=\"{}\" r=\"1.1\"/>", px(x), px(y));
+        draw(out, "<circle class=\"zero\" cx=\"~\" cy=\"~\" r=\"1.1\"/>", &[x, y]);
         return;
     }
     let share = if v.is_infinite() || most <= 0.0 { 1.0 } else { (v.abs() / most).min(1.0) };
     let size = (side * share.sqrt()).max(3.2);
     // An outline is drawn on its edge: inset by half its stroke.
     let (class, size) = if v > 0.0 { ("pos", size) } else { ("neg", (size - 1.25).max(3.2)) };
-    let _ = write!(
+    out.push_str("<rect class=\"");
+    out.push_str(class);
+    draw(
         out,
-        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{s}\" height=\"{s}\" rx=\"1\"/>",
-        px(x - size / 2.0),
-        px(y - size / 2.0),
-        s = px(size)
+        "\" x=\"~\" y=\"~\" width=\"~\" height=\"~\" rx=\"1\"/>",
+        &[x - size / 2.0, y - size / 2.0, size, size],
     );
 }
 
@@ -110,15 +102,8 @@ fn column(b: &PicBox, tall: bool, down: f64) -> String {
     for (v, y) in p.values.iter().zip(rows) {
         let y = y + down;
         cell(*v, p.most, size, x, y, &mut out);
-        let text = fitting(*v, font, b.rect.w - text_x - 7.0);
-        let _ = write!(
-            out,
-            "<text class=\"num{}\" x=\"{}\" y=\"{}\">{}</text>",
-            if tall { " small" } else { "" },
-            px(text_x),
-            px(y + 4.2),
-            escape(&text)
-        );
+        let number = fitting(*v, font, b.rect.w - text_x - 7.0);
+        text(&mut out, if tall { "num small" } else { "num" }, text_x, y + 4.2, &number);
     }
     out
 }
@@ -131,12 +116,9 @@ fn scalar(b: &PicBox, tall: bool, down: f64) -> String {
     let size =
         sizes.iter().copied().find(|s| measure::mono_width(&full, *s) <= room).unwrap_or(11.0);
     let y = if tall { 37.0 } else { 45.0 } + down + size * 0.35;
-    format!(
-        // A class for each size: the page's content security policy allows no `style`.
-        "<text class=\"scalar s{}\" x=\"{}\" y=\"{}\">{}</text>",
-        px(size),
-        px(b.rect.w / 2.0),
-        px(y),
-        escape(&fitting(v, size, room))
-    )
+    // A class for each size: the page's content security policy allows no `style`.
+    let class = ["scalar s", &px(size)].concat();
+    let mut out = String::new();
+    text(&mut out, &class, b.rect.w / 2.0, y, &fitting(v, size, room));
+    out
 }
