@@ -6,6 +6,7 @@ use wasm_bindgen::prelude::*;
 use crate::worker;
 
 #[cfg(feature = "page")]
+#[expect(unreachable_pub, reason = "what the loader calls")]
 mod page {
     use std::panic::{self, PanicHookInfo};
 
