@@ -28,6 +28,8 @@ mod stored;
 mod terms;
 mod triangle;
 #[cfg(feature = "full")]
+mod volume;
+#[cfg(feature = "full")]
 mod window;
 #[cfg(feature = "full")]
 mod windows;
@@ -178,6 +180,10 @@ op_table! {
         layer_norm => LayerNorm,
         group_norm => GroupNorm,
         l2_norm => L2Norm,
+        // What some of them send back, as ggml has it.
+        silu_back => SiluBack,
+        rms_norm_back => RmsNormBack,
+        soft_max_back => SoftMaxBack,
         // Losses.
         cross_entropy_loss => CrossEntropyLoss,
         cross_entropy => CrossEntropy,
@@ -232,6 +238,8 @@ op_table! {
         patches => Patches,
         patches_back => PatchesBack,
         im2col => Im2col,
+        im2col_3d => Im2col3d,
+        im2col_3d_back => Im2col3dBack,
         conv_2d => Conv2d,
         conv2d => TorchConv2d,
         conv_1d => Conv1d,
@@ -240,6 +248,8 @@ op_table! {
         max_pool_1d => MaxPool1d,
         avg_pool_2d => AvgPool2d,
         avg_pool_1d => AvgPool1d,
+        pool_2d => Pool2d,
+        pool_1d => Pool1d,
         win_part => WinPart,
         win_unpart => WinUnpart,
         upscale => Upscale,

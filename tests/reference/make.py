@@ -1026,11 +1026,25 @@ def _(cx, a, factor=None, size=None, mode="nearest", align_corners=False, shape=
 
 @op("rope")
 def _(cx, a, pos, factors=None, n_dims=None, mode="normal", base=10000.0, freq_scale=1.0, ext_factor=0.0,
-      attn_factor=1.0, beta_fast=32.0, beta_slow=1.0, n_ctx_orig=4096.0, n_offs=0, sign=1.0):
-    n = a.shape[-1] if n_dims is None else n_dims
-    pairs = np.arange(n // 2)
-    theta = np.asarray(pos, np.float64)[:, None] * base ** (-2.0 * pairs / n)
-    extrap = jnp.asarray(theta) / (1.0 if factors is None else factors[: n // 2])
+      attn_factor=1.0, beta_fast=32.0, beta_slow=1.0, n_ctx_orig=4096.0, n_offs=0, sections=None, sign=1.0):
+    vision = mode == "vision"
+    n = (a.shape[-1] // (2 if vision else 1)) if n_dims is None else n_dims
+    half = n if vision else n // 2
+    pairs = np.arange(half)
+    if sections is None:
+        theta = np.asarray(pos, np.float64)[:, None] * base ** (-2.0 * pairs / n)
+    else:
+        # Four positions a token: which of them a pair turns by, and how far into its section it lies.
+        streams = np.asarray(pos, np.float64).reshape(4, -1)
+        ends = np.cumsum(sections)
+        at = pairs % ends[-1]
+        if mode == "imrope":
+            whose = np.where(at < 3 * np.asarray(sections)[at % 3], at % 3, 3)
+        else:
+            whose = np.searchsorted(ends, at, side="right")
+        power = at - np.concatenate([[0], ends])[whose] if vision else pairs
+        theta = streams[whose].T * base ** (-2.0 * power / n)
+    extrap = jnp.asarray(theta) / (1.0 if factors is None else factors[:half])
     angle, size = freq_scale * extrap, attn_factor
     if ext_factor:
         dim = lambda beta: n * np.log(n_ctx_orig / (beta * 2 * np.pi)) / (2 * np.log(base))
@@ -1039,11 +1053,12 @@ def _(cx, a, pos, factors=None, n_dims=None, mode="normal", base=10000.0, freq_s
         mix = ramp * ext_factor
         angle = angle * (1 - mix) + extrap * mix
         size = size * (1 + 0.1 * np.log(1 / freq_scale))
-    shape = (-1,) + (1,) * (1 if a.ndim >= 3 else 0) + (n // 2,)
+    shape = (-1,) + (1,) * (1 if a.ndim >= 3 else 0) + (half,)
     cos, sin = (size * jnp.cos(angle)).reshape(shape), (sign * size * jnp.sin(angle)).reshape(shape)
+    n = 2 * half
     body = a[..., n_offs : n_offs + n]
-    if mode == "neox":
-        x, y = body[..., : n // 2], body[..., n // 2 :]
+    if mode != "normal":
+        x, y = body[..., :half], body[..., half:]
         turned = jnp.concatenate([x * cos - y * sin, x * sin + y * cos], axis=-1)
     else:
         x, y = body[..., ::2], body[..., 1::2]
@@ -1054,6 +1069,79 @@ def _(cx, a, pos, factors=None, n_dims=None, mode="normal", base=10000.0, freq_s
 @op("rope_back")
 def _(cx, a, *args, **kw):
     return OPS["rope"](cx, a, *args, **kw, sign=-1.0)
+
+
+def sent_back(f, x, g):
+    """What f at x sends back for the gradient g."""
+    return jax.vjp(f, x)[1](g)[0]
+
+
+@op("silu_back")
+def _(cx, g, x):
+    return sent_back(lambda x: x / (1 + jnp.exp(-x)), x, g)
+
+
+@op("rms_norm_back")
+def _(cx, g, x, eps=1e-6):
+    return sent_back(lambda x: OPS["rms_norm"](cx, x, eps), x, g)
+
+
+@op("soft_max_back")
+def _(cx, g, p, scale=1.0):
+    # From the shares alone: softmax is not asked, since they need not add up to 1.
+    n = p.shape[-1]
+    slopes = p[..., :, None] * (jnp.eye(n) - p[..., None, :])
+    return scale * jnp.einsum("...ij,...j->...i", slopes, g)
+
+
+@op("win_part")
+def _(cx, a, size):
+    h, w, c = a.shape
+    a = jnp.pad(a, ((0, -h % size), (0, -w % size), (0, 0)))
+    a = a.reshape(a.shape[0] // size, size, a.shape[1] // size, size, c)
+    return jnp.transpose(a, (0, 2, 1, 3, 4)).reshape(-1, size, size, c)
+
+
+@op("win_unpart")
+def _(cx, a, width, height, size):
+    down, across = -(-height // size), -(-width // size)
+    a = a.reshape(down, across, size, size, a.shape[-1])
+    a = jnp.transpose(a, (0, 2, 1, 3, 4)).reshape(down * size, across * size, -1)
+    return a[:height, :width]
+
+
+@op("mul_mat_hadamard")
+def _(cx, a, b):
+    h = np.ones((1, 1))
+    while len(h) < b.shape[-1]:
+        h = np.block([[h, h], [h, -h]])
+    return b @ jnp.asarray(h) / np.sqrt(len(h))
+
+
+@op("im2col_3d")
+def _(cx, k, x, channels=1, stride=1, padding=0, dilation=1):
+    three = lambda n: [n] * 3 if isinstance(n, int) else n
+    stride, padding, dilation = three(stride), three(padding), three(dilation)
+    x = x.reshape((-1, channels) + x.shape[1:])
+    y = jax.lax.conv_general_dilated_patches(
+        x, k.shape[1:], stride, [(p, p) for p in padding], rhs_dilation=dilation)
+    y = jnp.moveaxis(y, 1, -1)
+    return y.reshape((-1,) + y.shape[2:])
+
+
+@op("im2col_3d_back")
+def _(cx, k, p, channels=1, stride=1, padding=0, dilation=1, shape=None):
+    return adjoint(lambda x: OPS["im2col_3d"](cx, k, x, channels, stride, padding, dilation), shape)(p)
+
+
+@op("pool_2d")
+def _(cx, x, op, kernel, stride=None, padding=0):
+    return pooled(x, kernel, stride, padding, False, op == "avg")
+
+
+@op("pool_1d")
+def _(cx, x, op, kernel, stride=None, padding=0):
+    return pooled(x, kernel, stride, padding, True, op == "avg")
 
 
 @op("gated_delta_step")

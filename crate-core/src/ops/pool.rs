@@ -11,19 +11,39 @@ use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{Shape, TensorType};
 
-const KERNEL: usize = 0;
+const SIZE: ParamSpec =
+    ParamSpec::new("kernel", ParamKind::Ints, Missing::Required).or(&["kernel_size", "k"]);
+const STRIDE: ParamSpec =
+    ParamSpec::new("stride", ParamKind::Ints, Missing::Absent).or(&["strides", "s"]);
+const PADDING: ParamSpec = ParamSpec::new("padding", ParamKind::Ints, Missing::Int(0)).or(&["p"]);
 
 /// The attributes of a pool.
-pub(super) const PARAMS: &[ParamSpec] = &[
-    ParamSpec::new("kernel", ParamKind::Ints, Missing::Required).or(&["kernel_size", "k"]),
-    ParamSpec::new("stride", ParamKind::Ints, Missing::Absent).or(&["strides", "s"]),
-    ParamSpec::new("padding", ParamKind::Ints, Missing::Int(0)).or(&["p"]),
-];
+pub(super) const PARAMS: &[ParamSpec] = &[SIZE, STRIDE, PADDING];
+
+/// Those of a pool that is told what to take, in ggml's order.
+pub(super) const NAMED: &[ParamSpec] =
+    &[ParamSpec::new("op", ParamKind::Text, Missing::Required), SIZE, STRIDE, PADDING];
+
+/// Whether a pool that is told what to take takes the largest, and not the mean.
+pub(super) fn takes_largest(params: &Params) -> Result<bool, Reason> {
+    match params.text(0) {
+        Some("max") => Ok(true),
+        Some("avg") => Ok(false),
+        _ => Err(Reason::BadParam { param: "op", wants: "\"max\" or \"avg\"" }),
+    }
+}
+
+/// Kernel, stride and padding, wherever they stand.
+fn geometry(params: &Params) -> [&Value; 3] {
+    let from = usize::from(params.text(0).is_some());
+    [0, 1, 2].map(|ix| params.value(from + ix))
+}
 
 /// The windows over the planes of an image: each plane is an image of one channel.
 pub(super) fn windows(image: Shape, params: &Params, flat: bool) -> Result<Geometry, Reason> {
     let bad = || Reason::BadParam { param: "kernel", wants: "a count, or one for each axis" };
-    let kernel = params.ints(KERNEL).ok_or_else(bad)?;
+    let [kernel, stride, padding] = geometry(params);
+    let kernel = Params::new(vec![kernel.clone()]).ints(0).ok_or_else(bad)?;
     let extents: Option<Vec<u32>> = kernel.iter().map(|k| u32::try_from(*k).ok()).collect();
     let extents = match extents.as_deref() {
         Some([k]) if flat => vec![*k],
@@ -34,11 +54,11 @@ pub(super) fn windows(image: Shape, params: &Params, flat: bool) -> Result<Geome
     if image.rank() < extents.len() {
         return Err(Reason::BadShape { wants: "an image", got: image });
     }
-    let stride = match params.value(1) {
+    let stride = match stride {
         Value::None => Value::Ints(extents.iter().map(|k| i64::from(*k)).collect()),
         given => given.clone(),
     };
-    let own = Params::new(vec![stride, params.value(2).clone(), Value::Int(1)]);
+    let own = Params::new(vec![stride, padding.clone(), Value::Int(1)]);
     Geometry::new(planes(image, flat)?, &extents, &own, 0)
 }
 
@@ -102,12 +122,12 @@ impl Pooled {
         let patches = windows.patches(planes)?;
         let one = patches.with_dim(patches.rank().saturating_sub(1), 1);
         let grad = shaped(emit, site.grad, one)?;
-        let stride = match site.params.value(1) {
+        let [_, stride, padding] = geometry(site.params);
+        let stride = match stride {
             Value::None => windows.kernel_value(),
             given => given.clone(),
         };
-        let params =
-            vec![windows.kernel_value(), stride, site.params.value(2).clone(), Value::Int(1)];
+        let params = vec![windows.kernel_value(), stride, padding.clone(), Value::Int(1)];
         Ok(Self { image, planes, windows, params, grad, patches })
     }
 

@@ -52,6 +52,9 @@ pub(super) const DEF: OpDef = OpDef {
             "param x [2,3,2,6] = rand(seed=3, lo=-1, hi=1)\nparam f [3] = rand(seed=4, lo=0.9, hi=1.1)\nconst p [3] i32 = [4, 1, 2]\ny = rope(x, p, f, n_dims=6)",
             "param x [2,1,8] = rand(seed=5, lo=-1, hi=1)\nconst p [2] i32 = [3, 9]\ny = rope(x, p, freq_scale=0.5, ext_factor=1, attn_factor=1.2, n_ctx_orig=16)",
             "param x [2,2,8] = rand(seed=6, lo=-1, hi=1)\nparam f [3] = rand(seed=7, lo=0.9, hi=1.1)\nconst p [2] i32 = [2, 3]\ny = rope(x, p, f, n_dims=4, n_offs=2, mode=\"neox\")",
+            "param x [2,2,12] = rand(seed=8, lo=-1, hi=1)\nparam f [5] = rand(seed=9, lo=0.9, hi=1.1)\nconst p [8] i32 = [1, 4, 2, 7, 3, 5, 6, 8]\ny = rope(x, p, f, n_dims=10, mode=\"mrope\", base=100, sections=[2,1,1,0])",
+            "param x [2,1,16] = rand(seed=10, lo=-1, hi=1)\nconst p [8] i32 = [1, 4, 2, 7, 3, 5, 6, 8]\ny = rope(x, p, mode=\"imrope\", base=100, sections=[3,2,2,0])",
+            "param x [2,1,16] = rand(seed=11, lo=-1, hi=1)\nparam f [8] = rand(seed=12, lo=0.9, hi=1.1)\nconst p [8] i32 = [1, 4, 2, 7, 3, 5, 6, 8]\ny = rope(x, p, f, mode=\"vision\", base=100, sections=[2,3,1,0])",
         ],
         kink: None,
     },
@@ -103,14 +106,12 @@ pub(super) fn factors(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<NodeId, Re
         _ => of.padded(),
     };
     let rows = Shape::new(&[b, t, h, width]).unwrap_or(of);
-    let (from, n) = (turn.offset as i64, turn.n as i64);
+    let (from, pairs, apart) = (turn.offset as i64, turn.speeds.len() as i64, turn.apart as i64);
     let channels = |second: bool| {
-        let (start, stop, step) = match (turn.halves, second) {
-            (true, false) => (from, from + n / 2, 1),
-            (true, true) => (from + n / 2, from + n, 1),
-            (false, second) => (from + i64::from(second), from + n, 2),
-        };
-        Index::Range { start: Some(start), stop: Some(stop), step: Some(step) }
+        let start = if second { from + apart } else { from };
+        let step = if apart == 1 { 2 } else { 1 };
+        let stop = start + step * (pairs - 1) + 1;
+        Index::Range { start: Some(start), stop: Some(stop.max(start)), step: Some(step) }
     };
     let half = |emit: &mut Emit<'_>, node: NodeId, second: bool| {
         let all = shaped(emit, node, rows)?;
@@ -122,9 +123,15 @@ pub(super) fn factors(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<NodeId, Re
     let (ahead, behind) = (emit.op(OpKind::Mul, &[g1, y0])?, emit.op(OpKind::Mul, &[g0, y1])?);
     let cross = emit.op(OpKind::Sub, &[ahead, behind])?;
     let by_token = emit.with(OpKind::Sum, &[cross], vec![Value::Ints(vec![0, 2].into())])?;
-    let positions = shaped(emit, site.src(1), Shape::new(&[t]).unwrap_or(of))?;
-    let by_pair = emit.op(OpKind::Matmul, &[positions, by_token])?;
-    let pairs = (turn.n / 2) as u32;
+    let pairs = turn.speeds.len() as u32;
+    let streams = turn.streams as u32;
+    let positions = shaped(emit, site.src(1), Shape::new(&[streams, t]).unwrap_or(of))?;
+    let by_stream = emit.op(OpKind::Matmul, &[positions, by_token])?;
+    let whose = (0..turn.streams).flat_map(|s| turn.stream.iter().map(move |own| *own == s));
+    let whose = whose.map(|is| f64::from(u8::from(is))).collect();
+    let whose = emit.literal(Shape::new(&[streams, pairs]).unwrap_or(of), whose)?;
+    let by_pair = emit.op(OpKind::Mul, &[by_stream, whose])?;
+    let by_pair = emit.with(OpKind::Sum, &[by_pair], vec![Value::Int(0)])?;
     // A constant is stored as f32: what it loses of a speed is a second constant.
     let stored = |s: &f64| f64::from(-s as f32);
     let mut times = |speeds: Vec<f64>| {

@@ -115,8 +115,8 @@ pub(super) fn build(op: &str, p: &Params<'_>) -> Built {
         "ROPE" => rope(program, p),
         "IM2COL" => Ok(im2col(program, p)),
         "POOL_1D" | "POOL_2D" => Ok(pool(program, op, p)),
-        "MUL_MAT_HADAMARD" => Err("a product without the hint is MUL_MAT, and there is no hint"),
-        "IM2COL_3D" => Err("tensors have four axes at most"),
+        "MUL_MAT_HADAMARD" => Ok(hadamard(program, p)),
+        "IM2COL_3D" => Ok(im2col_3d(program, p)),
         "OPT_STEP_ADAMW" | "OPT_STEP_SGD" => Err("steps are the trainer's, not nodes"),
         _ => Err("no program"),
     }
@@ -286,24 +286,33 @@ fn mul_mat(program: Program, p: &Params<'_>) -> Program {
 }
 
 fn rope(program: Program, p: &Params<'_>) -> Built {
-    let mode = match p.int("mode") {
-        0 => "normal",
-        2 => "neox",
-        _ => return Err("rope has its two pairings, not M-RoPE's"),
+    let (mode, four) = match p.int("mode") {
+        0 => ("normal", false),
+        2 => ("neox", false),
+        8 => ("mrope", true),
+        24 => ("vision", true),
+        40 => ("imrope", true),
+        _ => return Err("a mode that ggml does not have"),
     };
     let dims = p.ints("ne_a");
-    let tokens = dims.get(2).copied().unwrap_or(1);
+    let tokens = dims.get(2).copied().unwrap_or(1) * if four { 4 } else { 1 };
     let pos: Vec<String> = (0..tokens).map(|t| (3 * t + 1).to_string()).collect();
     let mut program = program.constant(format!("const pos [{tokens}] i32 = [{}]", pos.join(", ")));
+    // ggml's harness names all channels that turn, and halves their number for vision.
+    let (all, pairs) = (p.int("n_dims"), p.int("n_dims") / 2);
+    let n_dims = if mode == "vision" { all / 2 } else { all };
+    let part = (if mode == "vision" { all / 4 } else { all / 3 }).max(1);
+    let third = if mode == "vision" { 0 } else { part };
+    let sections =
+        if four { format!(", sections=[{part}, {part}, {third}, 0]") } else { String::new() };
     let mut operands = "x, pos".to_owned();
     if p.flag("ff") {
-        let half = p.int("n_dims") / 2;
-        program = program.constant(format!("const ff [{half}] = rand(seed=33, lo=0.9, hi=1.1)"));
+        program = program.constant(format!("const ff [{pairs}] = rand(seed=33, lo=0.9, hi=1.1)"));
         operands.push_str(", ff");
     }
     let call = format!(
-        "y = rope({operands}, n_dims={}, mode=\"{mode}\", freq_scale={:?}, ext_factor={:?}, attn_factor={:?}, n_offs={})",
-        p.int("n_dims"),
+        "y = rope({operands}, n_dims={}, mode=\"{mode}\", freq_scale={:?}, ext_factor={:?}, attn_factor={:?}, n_offs={}{sections})",
+        n_dims,
         p.num("fs"),
         p.num("ef"),
         p.num("af"),
@@ -350,4 +359,30 @@ fn pool(program: Program, op: &str, p: &Params<'_>) -> Program {
         return program.line(format!("m = {call}\ny = where(m > -1e30, m, 0)"));
     }
     program.line(format!("y = {call}"))
+}
+
+fn hadamard(program: Program, p: &Params<'_>) -> Program {
+    let k = p.int("k") as u32;
+    // Of the first operand the shape alone counts.
+    program
+        .constant(format!("const a {} = 0", ne(&[k, k])))
+        .leaf("b", &[&[k, p.int("n") as u32][..], &p.ints("bs")].concat(), WIDE)
+        .line("y = mul_mat_hadamard(a, b)")
+}
+
+fn im2col_3d(program: Program, p: &Params<'_>) -> Program {
+    let at = |keys: [&str; 3]| {
+        let [w, h, d] = keys.map(|key| p.int(key));
+        format!("[{d}, {h}, {w}]")
+    };
+    let kernel = p.ints("ne_kernel");
+    let image = p.ints("ne_input");
+    program.constant(format!("const k {} = 0", ne(&kernel))).leaf("x", &image, WIDE).line(format!(
+        "y = im2col_3d(k, x, channels={}, stride={}, padding={}, dilation={})",
+        // The list is shrunk: what is left of the last axis is one image.
+        image.last().copied().unwrap_or(1),
+        at(["s0", "s1", "s2"]),
+        at(["p0", "p1", "p2"]),
+        at(["d0", "d1", "d2"])
+    ))
 }
