@@ -152,13 +152,9 @@ impl<T: Lane> Values<T> {
 impl Nearby {
     /// Finds the leaves behind each node that has none noted yet.
     fn look(&mut self, graph: &Graph) {
-        let mut n_leaves = self.behind.iter().filter(|b| b.count_ones() == 1).count();
-        for (_, node) in graph.nodes().skip(self.behind.len()) {
+        for (id, node) in graph.nodes().skip(self.behind.len()) {
             let behind = match &node.kind {
-                NodeKind::Leaf(_) if node.flags.param => {
-                    n_leaves += 1;
-                    1 << (n_leaves % 128)
-                }
+                NodeKind::Leaf(_) if node.flags.param => 1 << (id.index() % 128),
                 NodeKind::Leaf(_) => 0,
                 NodeKind::Op { src, .. } => src
                     .iter()
