@@ -613,3 +613,48 @@ fn nothing_harmless_is_refused() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// What has no gradient, and is said so by name rather than by a shape that does not fit.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "param x [2,3] = rand(seed=1)\nparam t [2] = [1, 2]\nloss = cross_entropy(x, t)",
+        "partial-backward at loss",
+    ),
+    (
+        "param x [2,3] = rand(seed=1)\nparam c [2,3] = rand(seed=2)\nloss = sum(prod_others_back(x, c, axis=1))",
+        "no-backward at loss.1",
+    ),
+    (
+        "param x [2,3] = rand(seed=1)\nloss = sum(prod_others(x, axis=[1, 1]))",
+        "wrong-arguments at loss.1",
+    ),
+    (
+        "param x [1,3] = rand(seed=1)\nparam b [3] = rand(seed=2)\nloss = sum(einsum(\"ii,i->i\", x, b))",
+        "wrong-arguments at loss.1",
+    ),
+    (
+        "rules numpy\nparam x [4,4] = rand(seed=1)\nconst m [2,4] = rand(seed=2)\nloss = sum(softmax(x, mask=m))",
+        "shape-mismatch at loss.1, source 1",
+    ),
+];
+
+#[test]
+fn what_has_no_gradient_is_refused_by_name() {
+    for (program, place) in REFUSED {
+        check_refusal(&format!("{program}\n"), place);
+    }
+}
+
+#[test]
+fn a_bound_that_nothing_passes_sends_nothing() {
+    for (call, want) in [
+        ("clamp(x, min=inf)", [0.0, 0.0]),
+        ("clamp(x, max=-inf)", [0.0, 0.0]),
+        ("clamp(x, min=-inf, max=inf)", [1.0, 1.0]),
+        ("clamp(x, min=3, max=1)", [0.0, 0.0]),
+    ] {
+        let text = format!("param x [2] = [0, 2]\nloss = sum({call})\n");
+        let got = gradients::<f64>(&built(&text));
+        assert_eq!(got.first().map(|of| of.values.as_slice()), Some(&want[..]), "{call}");
+    }
+}

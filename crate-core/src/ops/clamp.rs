@@ -61,9 +61,10 @@ pub(super) const DEF: OpDef = OpDef {
     place: Place::here(),
 };
 
-/// A bound, unless it is left out or infinite.
+/// A bound, unless it is left out or bounds nothing.
 fn bound(params: &Params, ix: usize) -> Option<f64> {
-    params.num(ix).filter(|b| !b.is_infinite())
+    let open = if ix == MIN { f64::NEG_INFINITY } else { f64::INFINITY };
+    params.num(ix).filter(|b| !b.is_nan() && b.to_bits() != open.to_bits())
 }
 
 #[expect(clippy::float_cmp, reason = "a kink is one exact number")]

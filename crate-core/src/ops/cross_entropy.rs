@@ -107,6 +107,9 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     let width = of.padded()[3];
     let mut labels = site.src(1);
     let part = if are_classes(of, site.shape(1)) {
+        if site.wants(1) {
+            return Err(Reason::NotThisForm("a class number has no slope: store the targets as i32"));
+        }
         let ignore = emit.number(site.params.int(IGNORE).unwrap_or(-100) as f64)?;
         let counts = emit.op(OpKind::NotEqual, &[labels, ignore])?;
         let kept = emit.op(OpKind::Sum, &[counts])?;

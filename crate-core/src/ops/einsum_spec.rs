@@ -71,6 +71,15 @@ impl Plan {
             if labels.len() != shape.rank() {
                 return Err(bad("a label for each axis"));
             }
+            // Along a diagonal an extent of 1 does not stretch: there is no diagonal of [1, 3].
+            let repeats =
+                labels.iter().zip(shape.dims()).enumerate().any(|(ix, (label, extent))| {
+                    let before = labels.iter().zip(shape.dims()).take(ix);
+                    before.into_iter().any(|(c, known)| c == label && known != extent)
+                });
+            if repeats {
+                return Err(bad("a list whose labels have one extent each"));
+            }
             for (label, extent) in labels.iter().zip(shape.dims()) {
                 match extents.iter_mut().find(|(c, _)| c == label) {
                     None => extents.push((*label, *extent)),
