@@ -46,3 +46,24 @@ fn what_is_masked_is_a_constant() {
         "param x [2,2] = [[1, 2], [3, 4]]\ny = diag_mask_inf(x)\nbackward y with [[5, 6], [7, 8]]";
     check(text, &[5.0, 0.0, 7.0, 8.0]);
 }
+
+#[test]
+fn equals_share_what_one_of_them_would_get() {
+    // As in JAX: the gradient of an extreme is split among all elements that are one.
+    check("param x [4] = [1, 1, 2, 3]\nloss = min(x)", &[0.5, 0.5, 0.0, 0.0]);
+    check("param x [4] = [3, 1, 3, 2]\nloss = max(x)", &[0.5, 0.0, 0.5, 0.0]);
+}
+
+#[test]
+fn a_line_that_does_not_vary_has_no_slope() {
+    // The deviations are 0, and so is what they are divided by. As in PyTorch, nothing goes back.
+    for op in ["std", "sample_std"] {
+        check(&format!("param x [2] = [3, 3]\nloss = {op}(x)"), &[0.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_power_of_nothing_does_not_depend_on_its_exponent() {
+    // 0 ^ x is 0 to the right of 0, and 1 ^ x is 1.
+    check("const a [2] = [0, 1]\nparam x [2] = [2, 3]\nloss = sum(a ^ x)", &[0.0, 0.0]);
+}

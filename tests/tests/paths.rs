@@ -38,3 +38,13 @@ fn attention_of_matrices() {
         check(&format!("{leaves}{}y = flash_attn_ext(q, k, v, s)", leaf("s", shape)));
     }
 }
+
+#[test]
+fn a_matrix_times_a_vector() {
+    check(&format!("{}{}y = mul_mat(a, b)", leaf("a", "[2,3]"), leaf("b", "[3]")));
+}
+
+#[test]
+fn between_the_bound_and_zero_the_exponential_stands_still() {
+    check("param x [2] = [-0.2, -0.4]\ny = xielu(x, eps=-0.5)");
+}

@@ -6,7 +6,6 @@ use super::def::{
     forward, one,
 };
 use super::lines::renamed;
-use super::matmul::shaped;
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{Shape, TensorType};
@@ -61,7 +60,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
-    // Rules without ranks take a row of one for the row itself: the elements are the same, and the shape is given back.
-    let d = emit.op(OpKind::Diag, &[site.grad])?;
-    one(shaped(emit, d, site.shape(0))?)
+    // Rules without ranks take a row of one for the row itself: the elements are the same, and the driver gives the
+    // shape back.
+    one(emit.op(OpKind::Diag, &[site.grad])?)
 }
