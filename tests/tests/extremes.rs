@@ -33,6 +33,13 @@ fn a_tail_is_a_straight_line() {
 }
 
 #[test]
+fn the_branch_not_taken_does_not_overflow() {
+    let text = "param x [2] = [200, -200]\nloss = sum(xielu(x))";
+    let found = analyse(text).report.findings;
+    assert!(found.iter().all(|f| f.code != "not-finite"), "{found:?}");
+}
+
+#[test]
 fn a_loss_that_counts_for_nothing_does_not_hide_what_is_infinite() {
     // 0 · 2 (∞ - 0) / 2, which is no number, and 0 · 2 (1 - 0) / 2.
     let text = "param x [2] = [inf, 1]\nconst t [2] = 0\nloss = 0 * mse_loss(x, t)";

@@ -48,3 +48,10 @@ fn a_matrix_times_a_vector() {
 fn between_the_bound_and_zero_the_exponential_stands_still() {
     check("param x [2] = [-0.2, -0.4]\ny = xielu(x, eps=-0.5)");
 }
+
+#[test]
+fn upstream_scales_beside_sinks_too() {
+    let sinks = "const s [3] = rand(seed=4, lo=-1, hi=1)\n";
+    let text = format!("{}{sinks}y = softmax_sinks(x, s, scale=0.5)", leaf("x", "[3,2,4]"));
+    check_grad(&weighed(&under(RuleSet::Upstream, &text)));
+}

@@ -67,6 +67,16 @@ pub const ALL: &[Equivalent] = &[
         what: "`site.src(0)` instead of `shaped(emit, site.src(0), by_key(s.width))?`",
         why: "A product stretches the operand of fewer axes, and the other one has four still.",
     },
+    Equivalent {
+        path: "crate-core/src/ops/flash_attn_ext.rs",
+        what: "`site.src(2)` instead of `shaped(emit, site.src(2), four([kb, kh, s.keys, s.out]))?`",
+        why: "A product stretches the operand of fewer axes, and the other one has four still.",
+    },
+    Equivalent {
+        path: "crate-core/src/ops/mul_mat.rs",
+        what: "`grad` instead of `shaped(emit, grad, rows(m))?`",
+        why: "A product stretches the operand of fewer axes, and the other one has four still.",
+    },
 ];
 
 /// Why a mutant is equivalent, if it is.
