@@ -246,8 +246,8 @@ pub enum Effect {
     Announce(String),
     /// Give a pane the focus.
     Focus(Pane),
-    /// Give a node of the graph the focus.
-    FocusNode(u32),
+    /// Give the selected node of the graph the focus.
+    FocusSelected,
     /// Light or dark, and remember it.
     Theme(Theme),
     /// Wait this many milliseconds, then [`Action::Beat`].

@@ -182,7 +182,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Walk(arrow) => {
             if let Some(node) = neighbour(state, arrow) {
                 select(state, Some(node));
-                effects.push(Effect::FocusNode(node));
+                effects.push(Effect::FocusSelected);
             }
         }
         Action::ShowProblem(ix) => show_problem(state, ix, &mut effects),
@@ -279,7 +279,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
             state.view.over = Over::Graph;
             state.view.tab = Tab::Graph;
             select(state, Some(node));
-            effects.push(Effect::FocusNode(node));
+            effects.push(Effect::FocusSelected);
         }
         Action::TrainAgain => {
             let (rev, text) = (state.run.rev, state.doc.text().to_owned());

@@ -113,8 +113,7 @@ impl App {
             Effect::Download { name, text } => files::download(&name, &text),
             Effect::Announce(sentence) => browser::announce(&sentence),
             Effect::Focus(pane) => browser::focus_pane(pane),
-            // Once it is in sight again, where something was over it.
-            Effect::FocusNode(node) => request_animation_frame(move || browser::focus_node(node)),
+            Effect::FocusSelected => listen::focus_selected(self),
             Effect::Theme(theme) => browser::set_theme(theme),
             Effect::Wait(milliseconds) => listen::beat(self, milliseconds),
             Effect::Help => browser::show_help(),

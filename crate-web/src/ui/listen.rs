@@ -111,6 +111,16 @@ fn changed(app: App, event: &JsValue) {
     }
 }
 
+/// Gives the selected node the focus, once it is in sight again where something was over it.
+pub(super) fn focus_selected(app: App) {
+    let focus = callback(app, |app, _| {
+        if let Some(node) = app.read(|state| state.view.selected) {
+            browser::focus_node(node);
+        }
+    });
+    let _ = window().request_animation_frame(&focus);
+}
+
 /// Waits, then says that it is time for the next step.
 pub(super) fn beat(app: App, milliseconds: u32) {
     // Without motion there is nothing to see between steps, so there has to be time to read.
