@@ -658,3 +658,22 @@ fn a_bound_that_nothing_passes_sends_nothing() {
         assert_eq!(got.first().map(|of| of.values.as_slice()), Some(&want[..]), "{call}");
     }
 }
+
+#[test]
+fn what_constants_and_bytes_hide_is_right_too() {
+    // Slopes that an f32 does not hold, windows counted in bytes of f16, a limit that limits nothing.
+    for program in [
+        "param x [3,2,4] = rand(seed=5)\nparam m [3,4] = rand(seed=6)\ny = softmax(x, mask=m, max_bias=0.5)",
+        "param q [3,2,4] = rand(seed=1)\nconst k [3,2,4] = rand(seed=2)\nparam v [3,2,4] = rand(seed=3)\nparam m [2,2] = rand(seed=4)\ny = flash_attn_ext(q, k, v, mask=m, max_bias=0.5)",
+        "param a [3,4] f16 = rand(seed=7)\nparam b [2,2] = rand(seed=8)\ny = set_slice(a, b, nb1=16, offset=4)",
+        "param x [2,4] = rand(seed=3, lo=-2, hi=2)\ny = swiglu_oai(x, limit=nan)",
+    ] {
+        let text = weighed(&format!("rules ggml\n{program}"));
+        check_grad(&text);
+        let analysis = built(&text);
+        let loss = analysis.lowered.loss.expect("a loss");
+        for adjoint in foldback::check::adjoint(&analysis.trace, loss) {
+            assert!(adjoint.error <= 1e-11, "{adjoint:?} in\n{text}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ use super::def::{
 };
 use super::lines::send;
 use super::matmul::{flipped, shaped};
+use super::shares;
 use super::mul_mat::{first_grad, second_grad};
 use crate::graph::{Index, Params, Value};
 use crate::kernels;
@@ -241,14 +242,14 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
         None => scaled(emit, raw, s.scale)?,
     };
     let slopes = match s.mask {
-        Some(_) if s.max_bias > 0.0 => Some(emit.literal(four([1, s.heads, 1, 1]), s.slopes())?),
+        Some(_) if s.max_bias > 0.0 => Some((four([1, s.heads, 1, 1]), s.slopes())),
         _ => None,
     };
     if let Some(ix) = s.mask {
         let target = vec![Value::None, shape_value(by_key(s.keys))];
         let mut mask = emit.with(OpKind::Repeat, &[site.src(ix)], target)?;
-        if let Some(slopes) = slopes {
-            mask = emit.op(OpKind::Mul, &[mask, slopes])?;
+        if let Some((shape, slopes)) = &slopes {
+            mask = shares::weighted(emit, mask, *shape, slopes)?;
         }
         logits = emit.op(OpKind::Add, &[logits, mask])?;
     }
@@ -295,8 +296,8 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     let centred = emit.op(OpKind::Sub, &[d_weights, total])?;
     let d_logits = emit.op(OpKind::Mul, &[centred, weights])?;
     if let Some(ix) = s.mask.filter(|ix| site.wants(*ix)) {
-        let felt = match slopes {
-            Some(slopes) => emit.op(OpKind::Mul, &[d_logits, slopes])?,
+        let felt = match &slopes {
+            Some((shape, slopes)) => shares::weighted(emit, d_logits, *shape, slopes)?,
             None => d_logits,
         };
         let target = vec![shape_value(site.shape(ix))];

@@ -56,7 +56,7 @@ fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
     let mut out = Vec::with_capacity(2);
     if site.wants(0) {
         let zero = emit.fill(TensorType::f32(site.shape(1)), 0.0)?;
-        let params = site.params.values().to_vec();
+        let params = window::for_gradient(site);
         out.push(send(0, emit.with(OpKind::SetSlice, &[site.grad, zero], params)?));
     }
     if site.wants(1) {

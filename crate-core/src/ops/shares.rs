@@ -135,8 +135,7 @@ impl Logits {
         if self.max_bias > 0.0 {
             let slopes = self.slopes(of);
             let shape = Shape::new(&[slopes.len() as u32, 1, 1]).unwrap_or(Shape::SCALAR);
-            let slopes = emit.literal(shape, slopes)?;
-            grad = emit.mul(grad, slopes)?;
+            grad = weighted(emit, grad, shape, &slopes)?;
         }
         let mask = site.shape(src);
         let rows = of.padded()[2];
@@ -152,6 +151,24 @@ impl Logits {
         let value = emit.with(OpKind::SliceBack, &[sum], vec![index, shape_value(mask)])?;
         Ok(Some(Contribution { src, via: Accum::Add, value, fold: false }))
     }
+}
+
+/// A node times numbers. A constant is stored as f32: what it loses of them is a second one.
+pub(super) fn weighted(
+    emit: &mut Emit<'_>,
+    of: NodeId,
+    shape: Shape,
+    by: &[f64],
+) -> Result<NodeId, Reason> {
+    let stored = |x: &f64| f64::from(*x as f32);
+    let most = emit.literal(shape, by.iter().map(stored).collect())?;
+    let most = emit.mul(of, most)?;
+    if by.iter().all(|x| (x - stored(x)).abs() <= 0.0) {
+        return Ok(most);
+    }
+    let rest = emit.literal(shape, by.iter().map(|x| x - stored(x)).collect())?;
+    let rest = emit.mul(of, rest)?;
+    emit.add(most, rest)
 }
 
 fn fits(rules: Broadcast, of: Shape, mask: Shape) -> bool {

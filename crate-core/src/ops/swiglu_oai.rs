@@ -65,7 +65,10 @@ pub(super) const DEF: OpDef = OpDef {
 
 /// `alpha` and `limit`.
 fn numbers(params: &Params) -> (f64, f64) {
-    (params.num(ALPHA).unwrap_or(1.702), params.num(LIMIT).unwrap_or(7.0))
+    // What no number is above or below limits nothing.
+    let limit = params.num(LIMIT).unwrap_or(7.0);
+    let limit = if limit.is_nan() { f64::INFINITY } else { limit };
+    (params.num(ALPHA).unwrap_or(1.702), limit)
 }
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -161,11 +161,7 @@ fn index(params: &Params, a: Shape, b: Shape) -> Result<Vec<Index>, Reason> {
 
 /// ggml's form: byte strides on the packed `a`, the innermost step is one element.
 fn bytes(params: &Params, a: &TensorType, b: Shape) -> Result<Window, Reason> {
-    let size: i64 = match a.dtype {
-        DType::F32 | DType::I32 => 4,
-        DType::F16 | DType::Bf16 => 2,
-        DType::Bool => 1,
-    };
+    let size = bytes_of(a.dtype);
     let packed = a.shape.padded();
     let mut step = [1i64; MAX_RANK];
     for axis in (0..3).rev() {
@@ -230,6 +226,25 @@ pub(super) fn stretched<T: Copy>(data: &[T], of: Shape, window: Shape) -> impl I
         });
         data.get(at).copied()
     })
+}
+
+/// The attributes of the same window into a gradient, whose elements are f32: bytes are counted anew.
+pub(super) fn for_gradient(site: &Site<'_>) -> Vec<Value> {
+    let stored = site.src_ty.first().map_or(4, |ty| bytes_of(ty.dtype));
+    let anew = |(ix, value): (usize, &Value)| match value {
+        Value::Int(n) if ix >= BYTES => Value::Int((n / stored).saturating_mul(4)),
+        other => other.clone(),
+    };
+    site.params.values().iter().enumerate().map(anew).collect()
+}
+
+/// Bytes of an element.
+const fn bytes_of(dtype: DType) -> i64 {
+    match dtype {
+        DType::F32 | DType::I32 => 4,
+        DType::F16 | DType::Bf16 => 2,
+        DType::Bool => 1,
+    }
 }
 
 /// What a window shows of a gradient: a bracket, or ggml's strides.
