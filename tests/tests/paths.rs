@@ -55,3 +55,9 @@ fn upstream_scales_beside_sinks_too() {
     let text = format!("{}{sinks}y = softmax_sinks(x, s, scale=0.5)", leaf("x", "[3,2,4]"));
     check_grad(&weighed(&under(RuleSet::Upstream, &text)));
 }
+
+#[test]
+fn one_expert_of_one_row() {
+    let ids = "const i [2,1] i32 = [[0], [0]]\n";
+    check(&format!("{}{}{ids}y = mul_mat_id(a, b, i)", leaf("a", "[3]"), leaf("b", "[2,1,3]")));
+}

@@ -1,7 +1,7 @@
 //! Removes each term, sign, reduction and contribution of the rules in turn, in a scratch copy, and looks for a test
 //! that goes red: `cargo run -p foldback-tests --bin mutate -- [--only PART] [--every N] [--limit N]
 //! [--again]`, which leaves out what the last result says was noticed. Writes `tests/mutants.md`. The engine is compiled
-//! once, with all mutants in it: about twenty minutes on two busy cores, so it is no part of CI.
+//! once, with all mutants in it: a quarter of an hour on two cores of its own, so it is no part of CI.
 
 #![expect(clippy::format_push_string, reason = "the texts of tests are put together plainly")]
 #![expect(

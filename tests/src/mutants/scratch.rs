@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -123,8 +124,8 @@ impl Scratch {
         for suite in &mut built {
             let start = Instant::now();
             assert_eq!(suite.run(&self.at, None), Verdict::Green, "{} as it is", suite.name);
-            // Several run at once, and a machine may be busy with other things.
-            suite.limit = start.elapsed() * 10 + Duration::from_secs(5);
+            // Several run at once, and the machine may be busy with other things by then.
+            suite.limit = start.elapsed() * 20 + Duration::from_secs(30);
         }
         assert_eq!(built.len(), SUITES.len(), "a suite is missing");
         built
@@ -174,7 +175,7 @@ enum Verdict {
 impl Suite {
     fn run(&self, scratch: &Path, mutant: Option<usize>) -> Verdict {
         let mut command = Command::new(&self.binary);
-        command.current_dir(scratch.join("tests")).stdout(Stdio::null()).stderr(Stdio::null());
+        command.current_dir(scratch.join("tests")).stdout(Stdio::piped()).stderr(Stdio::null());
         command
             .env_remove("UPDATE_EXPECT")
             .env("RUST_BACKTRACE", "0")
@@ -184,19 +185,22 @@ impl Suite {
             None => command.env_remove("FOLDBACK_MUTANT"),
         };
         let mut child = command.spawn().unwrap();
-        let start = Instant::now();
-        loop {
-            match child.try_wait().unwrap() {
-                Some(status) if status.success() => return Verdict::Green,
-                Some(_) => return Verdict::Red,
-                None if start.elapsed() > self.limit => {
-                    // It may have ended by itself just now.
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Verdict::TooLong;
-                }
-                None => thread::sleep(Duration::from_millis(5)),
-            }
+        let mut said = child.stdout.take().unwrap();
+        let (ends, end) = mpsc::channel();
+        // What it says ends when it ends, however it does.
+        let reader =
+            thread::spawn(move || ends.send(std::io::copy(&mut said, &mut std::io::sink())));
+        let late = end.recv_timeout(self.limit).is_err();
+        if late {
+            // It may have ended by itself just now.
+            let _ = child.kill();
+        }
+        let status = child.wait().unwrap();
+        let _ = reader.join();
+        match (late, status.success()) {
+            (true, _) => Verdict::TooLong,
+            (false, true) => Verdict::Green,
+            (false, false) => Verdict::Red,
         }
     }
 }
