@@ -3,6 +3,13 @@
 //!
 //! Rows under `first` are in the engine that the page starts with; those under `full` join when the feature does.
 
+/// The place of the call. A macro: the page's module is compiled without the places that functions could ask for.
+macro_rules! here {
+    () => {
+        $crate::ops::def::Place { file: file!(), line: line!() }
+    };
+}
+
 #[cfg(feature = "full")]
 mod activation;
 mod along;

@@ -190,7 +190,9 @@ test("nothing is asked of the network once the page has loaded", () =>
     await says(page, page.locator("#over"), "agree");
     await page.getByRole("button", { name: "Keyboard map" }).click();
     await page.keyboard.press("Escape");
-    assert.deepEqual(requests.slice(asked), []);
+    // A worker is made of what the page holds already.
+    const further = requests.slice(asked).filter((request) => !request.startsWith("blob:"));
+    assert.deepEqual(further, []);
   }));
 
 test("a browser without SIMD is told so by name", async () => {

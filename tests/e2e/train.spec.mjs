@@ -20,6 +20,15 @@ loss = y[0, 0]
 train sgd lr=0.001 steps=${steps}
 `;
 
+/** So large that its steps last: as many as a text may ask for take minutes. */
+const long = `# a long run
+param w [1024, 64] = rand(seed=1, lo=0.1, hi=1)
+const t [1024, 64] = rand(seed=2, lo=-1, hi=1)
+y = w / clamp(sum_rows(w), min=6.103515625e-5)
+loss = sum(y * t)
+train sgd lr=0.001 steps=100000
+`;
+
 const over = (page) => page.locator("#over");
 const steps = async (page) => Number(await over(page).locator("progress").getAttribute("value"));
 
@@ -33,7 +42,7 @@ async function checks(page, text) {
 
 test("a run is started, paused, taken a step further, cancelled and taken again", () =>
   onPage(browser, async (page) => {
-    await checks(page, router(100_000));
+    await checks(page, long);
     const button = (name) => over(page).getByRole("button", { name, exact: true });
     // A long run waits to be asked.
     await says(page, over(page), "Not started");
@@ -45,7 +54,9 @@ test("a run is started, paused, taken a step further, cancelled and taken again"
     await button("Pause").click();
     await says(page, over(page), "Paused");
     const paused = await steps(page);
-    await page.waitForTimeout(300);
+    for (let frame = 0; frame < 30; frame += 1) {
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done())));
+    }
     assert.equal(await steps(page), paused, "it waits");
     await says(page, over(page), "a second");
     await button("Continue").click();
@@ -59,7 +70,7 @@ test("a run is started, paused, taken a step further, cancelled and taken again"
 
 test("a long run goes on while the text is edited and the graph is stepped", () =>
   onPage(browser, async (page) => {
-    await checks(page, router(100_000));
+    await checks(page, long);
     await over(page).getByRole("button", { name: "Start", exact: true }).click();
     await says(page, over(page), "Running");
     const then = await steps(page);
@@ -68,8 +79,8 @@ test("a long run goes on while the text is edited and the graph is stepped", () 
     assert.notEqual(await scrubber(page).getAttribute("aria-valuenow"), before, "stepping is free");
     await until(page, "the run to go on", async () => (await steps(page)) > then);
     // A text that cannot be read leaves the graph, and the run over it, as they are.
-    await program(page).fill(`${router(100_000)}z = (`);
-    await says(page, page.locator("#complaint"), "Line 9");
+    await program(page).fill(`${long}z = (`);
+    await says(page, page.locator("#complaint"), "Line 7");
     const now = await steps(page);
     await until(page, "the run to go on", async () => (await steps(page)) > now);
     // One that can be read is answered at once, and its own run takes the old one's place.
@@ -85,7 +96,7 @@ test("a refusal is the run's error, with its node in reach, and stepping goes on
     await says(page, over(page), "DIV");
     await over(page).getByRole("button", { name: "Show y" }).click();
     await until(page, "the node to have the focus", () =>
-      page.evaluate(() => document.activeElement?.getAttribute("aria-label")?.startsWith("y")),
+      page.evaluate(() => document.activeElement?.getAttribute("aria-label")?.startsWith("div y,")),
     );
     await page.getByRole("button", { name: "Previous step" }).click();
     await program(page).fill(router(3));
@@ -104,7 +115,7 @@ test("a trainer that ends is told, and the page and its engine go on", async () 
   const { page } = await openPage(browser);
   await page.goto(url);
   await ready(page);
-  await checks(page, router(100_000));
+  await checks(page, long);
   await says(page, over(page), "Not started");
   await until(page, "two workers", () => page.workers().length === 2);
   // The second worker is the trainer: an error that nobody catches ends it.

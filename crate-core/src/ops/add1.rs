@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contribution, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef,
-    Place, ShapeCx, Site, Storage, When, Wrong, folded, forward,
+    ShapeCx, Site, Storage, When, Wrong, folded, forward,
 };
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -49,7 +49,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

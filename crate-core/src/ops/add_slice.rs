@@ -2,7 +2,7 @@
 //! strides and offset are taken too; a window that shows an element twice adds twice.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Site,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Site,
     Storage, When, Wrong, folded, forward,
 };
 use super::lines::send;
@@ -48,7 +48,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -2,7 +2,7 @@
 //! while it moves a little, so no gradient flows. Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, KEEPDIMS, OpDef, ParamKind, Place, ShapeCx, Storage,
+    Arity, Backward, Check, Cx, Default, Flow, KEEPDIMS, OpDef, ParamKind, ShapeCx, Storage,
     axis_param, forward, resolve_axes,
 };
 use super::reduce;
@@ -36,7 +36,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

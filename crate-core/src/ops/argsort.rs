@@ -2,7 +2,7 @@
 //! position. Mirrors ggml.c, ARGSORT, whose sort is not stable.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx,
     Storage, axis_param, forward,
 };
 use super::lines::{Around, axis_of};
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const AXIS: usize = 0;

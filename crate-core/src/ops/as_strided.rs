@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
+    ParamSpec, ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
 };
 use super::repeat::shape_param;
 use super::window::Window;
@@ -52,7 +52,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SHAPE: usize = 0;

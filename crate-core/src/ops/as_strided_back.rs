@@ -4,7 +4,7 @@ use super::OpKind;
 use super::as_strided::strided;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, ShapeCx, Site, Storage, forward, one,
+    ShapeCx, Site, Storage, forward, one,
 };
 use super::repeat::shape_param;
 use crate::math::Real;
@@ -39,7 +39,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const OF: usize = 3;

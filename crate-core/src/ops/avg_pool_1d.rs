@@ -2,7 +2,7 @@
 //! it. ggml's `POOL_1D` has no backward.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Storage, forward, one,
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Storage, forward, one,
 };
 use super::pool;
 use crate::math::Real;
@@ -35,7 +35,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -2,7 +2,7 @@
 //! Mirrors ggml.c, `POOL_2D` with AVG, whatever the layout of g (B6).
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Site,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Site,
     Storage, Wrong, forward, one,
 };
 use super::pool;
@@ -39,7 +39,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

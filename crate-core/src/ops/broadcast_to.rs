@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, ShapeCx, Site, Storage, forward, one,
+    ShapeCx, Site, Storage, forward, one,
 };
 use super::lines::renamed;
 use super::matmul::shaped;
@@ -42,7 +42,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SHAPE: usize = 0;

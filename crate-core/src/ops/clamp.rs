@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef, Operand,
-    ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    ParamKind, ParamSpec, Read, Site, Storage, forward, one, same_as_first,
 };
 use crate::graph::Params;
 use crate::math::Real;
@@ -58,7 +58,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(on_a_bound),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// A bound, unless it is left out or bounds nothing.

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    Place, ShapeCx, Site, Storage, axis_param, forward,
+    ShapeCx, Site, Storage, axis_param, forward,
 };
 use super::lines::{Around, axis_of, entire, send};
 use crate::graph::{Index, Value};
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const AXIS: usize = 0;

@@ -1,7 +1,7 @@
 //! `conv1d`, PyTorch's: the signal first, `[n, ic, w]`, then the weights `[oc, ic, k]`. Gradients through the patches.
 
 use super::conv;
-use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, Read, Storage, forward};
+use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Read, Storage, forward};
 use crate::math::Real;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -29,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

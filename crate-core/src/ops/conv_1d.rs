@@ -2,7 +2,7 @@
 //! ggml builds it from IM2COL and `MUL_MAT`; PyTorch's order of operands is `conv1d`.
 
 use super::conv;
-use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, Read, Storage, forward};
+use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Read, Storage, forward};
 use crate::math::Real;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -30,7 +30,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -3,7 +3,7 @@
 
 use super::conv;
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Read, Storage, forward,
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Read, Storage, forward,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -39,7 +39,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -1,7 +1,7 @@
 //! `count_equal(a, b)`: in how many places two tensors agree. A count carries no gradient. Mirrors ggml.c,
 //! `COUNT_EQUAL`.
 
-use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, ShapeCx, Storage, forward};
+use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, ShapeCx, Storage, forward};
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{DType, Shape, TensorType};
@@ -28,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

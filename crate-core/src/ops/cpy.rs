@@ -2,7 +2,7 @@
 //! Mirrors ggml.c, CPY. What a later backward reads of b's old value is found by the mark walk (B18).
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec, ShapeCx, Storage,
     forward, one, shape_value,
 };
 use super::OpKind;
@@ -47,7 +47,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1)\nconst d [2,3] = 0\nc = cpy(x, into=d)\ny = c * c"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

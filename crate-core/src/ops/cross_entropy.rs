@@ -6,7 +6,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
+    ParamSpec, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
 };
 use super::matmul::shaped;
 use super::pick;
@@ -52,7 +52,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// Whether targets of this shape are class numbers: they have every axis of the logits but the last.

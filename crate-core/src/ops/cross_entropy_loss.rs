@@ -5,8 +5,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand, Place,
-    Read, ShapeCx, Site, Storage, When, Wrong, folded, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand,     Read, ShapeCx, Site, Storage, When, Wrong, folded, forward, one,
 };
 use crate::graph::Params;
 use crate::kernels;
@@ -62,7 +61,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

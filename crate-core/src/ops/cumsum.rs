@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, axis_param, forward, one,
+    ParamSpec, ShapeCx, Site, Storage, axis_param, forward, one,
 };
 use super::reduce;
 use crate::graph::Value;
@@ -47,7 +47,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -1,7 +1,6 @@
 //! The columns of an op's row, and what its functions are given.
 //! Deliberately absent: default methods. A row that leaves something out does not compile.
 
-use std::panic::Location;
 use std::sync::Arc;
 
 #[cfg(feature = "full")]
@@ -589,15 +588,6 @@ pub struct Place {
     pub file: &'static str,
     /// The line.
     pub line: u32,
-}
-
-impl Place {
-    /// The place of the call.
-    #[track_caller]
-    pub const fn here() -> Self {
-        let at = Location::caller();
-        Self { file: at.file(), line: at.line() }
-    }
 }
 
 /// What a rule may know of the node it differentiates. Read-only: a rule cannot reach other gradients.

@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, ShapeCx, Storage, forward, one,
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, ShapeCx, Storage, forward, one,
 };
 use super::lines::renamed;
 use super::matmul::shaped;
@@ -44,7 +44,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, Storage,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Storage,
     forward, one,
 };
 use super::triangle;
@@ -34,7 +34,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

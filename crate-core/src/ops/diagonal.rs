@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, ShapeCx, Site, Storage,
+    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, ShapeCx, Site, Storage,
     forward, one,
 };
 use super::lines::renamed;
@@ -33,7 +33,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -1,6 +1,6 @@
 //! `dup`: a packed copy in storage of its own. d = g. Mirrors ggml.c, DUP.
 
-use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, Storage, forward, one};
+use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Storage, forward, one};
 use crate::math::Real;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(|_, site| one(site.grad)),
     differs: &[],
     check: Check { samples: &["param x [2,3] = rand(seed=1)\ny = dup(transpose(x))"], kink: None },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, Read, ShapeCx, Site, Storage, forward, shape_value,
+    Read, ShapeCx, Site, Storage, forward, shape_value,
 };
 use super::einsum_spec::Plan;
 use super::lines::send;
@@ -51,7 +51,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SPEC: usize = 0;

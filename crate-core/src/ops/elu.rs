@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef,
-    ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    ParamKind, ParamSpec, Read, Site, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::math::Real;
@@ -47,7 +47,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(|src, params| params.num(ALPHA) != Some(1.0) && terms::hits(src, &[0.0])),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

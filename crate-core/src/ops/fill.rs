@@ -1,8 +1,7 @@
 //! `fill`: one number everywhere, in the shape of its operand. Its value reads nothing, so its gradient is 0.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec, Place,
-    Storage, forward, same_as_first,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec,     Storage, forward, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -29,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         mends: &[],
     }],
     check: Check { samples: &["param x [2,3] = rand(seed=1)\ny = fill(x, 0.5) * x"], kink: None },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

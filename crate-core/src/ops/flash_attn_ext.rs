@@ -6,7 +6,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, forward, shape_value,
+    ParamSpec, Read, ShapeCx, Site, Storage, forward, shape_value,
 };
 use super::lines::send;
 use super::matmul::{flipped, shaped};
@@ -60,7 +60,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SCALE: usize = 2;

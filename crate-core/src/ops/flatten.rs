@@ -1,7 +1,7 @@
 //! `flatten`: joins neighbouring axes into one. d = g in the old shape. A view where the elements lie packed.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx,
     Storage, forward, one,
 };
 use super::lines::{axis_of, renamed};
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const START: usize = 0;

@@ -2,7 +2,7 @@
 //! it (B26).
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Storage, forward, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Storage, forward, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -32,7 +32,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = floor(x) * x"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, Read, Site, Storage, axis_param, forward, one,
+    Read, Site, Storage, axis_param, forward, one,
 };
 use super::{along, pick};
 use crate::math::Real;
@@ -40,7 +40,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const AXIS: usize = 0;

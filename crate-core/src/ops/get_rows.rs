@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, Site, Storage, forward, one, shape_value,
+    ParamSpec, Read, Site, Storage, forward, one, shape_value,
 };
 use super::{pick, rows};
 use crate::math::Real;
@@ -46,7 +46,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const FILL: usize = 0;

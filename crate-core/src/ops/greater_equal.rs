@@ -1,7 +1,7 @@
 //! `greater_equal`: 1 where a is at least b, else 0. Piecewise constant, so no gradient flows. Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, compared, forward
+    Arity, Backward, Check, Flow, OpDef, Sign, Storage, Cx, compared, forward
 };
 use crate::math::Real;
 
@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param a [2,3] = rand(seed=1)\nparam b [3] = rand(seed=2)\nm = a >= b\ny = where(m, a, a * b)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, shape_value,
+    ParamSpec, Read, ShapeCx, Site, Storage, axis_param, forward, one, shape_value,
 };
 use super::normal::{self, Mean};
 use crate::graph::Params;
@@ -53,7 +53,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// The operand as rows, one a group.

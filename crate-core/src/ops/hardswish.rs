@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Read,
     Site, Storage, forward, one, same_as_first,
 };
 use super::terms;
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = [[-4, -2.5, -0.5], [0.5, 2.5, 4]]\ny = hardswish(x)"],
         kink: Some(|src, _| terms::hits(src, &[-3.0, 3.0])),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

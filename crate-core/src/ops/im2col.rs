@@ -3,7 +3,7 @@
 
 use super::conv;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, ShapeCx,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, ShapeCx,
     Site, Storage, Wrong, forward,
 };
 use super::lines::send;
@@ -52,7 +52,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

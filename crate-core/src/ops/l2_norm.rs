@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef,
-    ParamKind, ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    ParamKind, ParamSpec, Read, Site, Storage, forward, one, same_as_first,
 };
 use crate::kernels;
 use crate::math::Real;
@@ -57,7 +57,7 @@ pub(super) const DEF: OpDef = OpDef {
             })
         }),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn length<T: Real>(row: &[T]) -> T {

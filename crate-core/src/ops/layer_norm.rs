@@ -6,7 +6,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward,
+    ParamSpec, Read, ShapeCx, Site, Storage, folded, forward,
 };
 use super::normal::{self, Mean};
 use crate::graph::{Params, Value};
@@ -55,7 +55,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -3,7 +3,7 @@
 
 use super::def::{
     Arity, Backward, Check, Cx, Default, Differs, Flow, How, Mend, OpDef, ParamKind, ParamSpec,
-    Place, Read, Storage, forward, one, same_as_first,
+    Read, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::math::Real;
@@ -48,7 +48,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(|src, params| params.num(SLOPE) != Some(1.0) && terms::hits(src, &[0.0])),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -1,7 +1,7 @@
 //! `log1p`, elementwise: ln(1 + x), accurate near 0. d = g / (1 + x). Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Read, Storage, forward,
     one, same_as_first,
 };
 use crate::math::Real;
@@ -40,7 +40,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-0.5, hi=2)\ny = log1p(x)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    Place, Read, ShapeCx, Site, Storage, axis_param, forward, one,
+    Read, ShapeCx, Site, Storage, axis_param, forward, one,
 };
 use super::reduce;
 use crate::math::Real;
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef,
-    ParamKind, Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes,
+    ParamKind, Read, ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes,
     shape_value,
 };
 use super::reduce;
@@ -50,7 +50,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -4,7 +4,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, Read, ShapeCx, Sign, Site, Storage,
+    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Read, ShapeCx, Sign, Site, Storage,
     folded, forward, shape_value,
 };
 use crate::graph::{NodeId, Value};
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// A vector counts as a row on the left and as a column on the right.

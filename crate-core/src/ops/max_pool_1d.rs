@@ -2,7 +2,7 @@
 //! ggml's `POOL_1D` has no backward.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Read, Storage, forward, one,
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Read, Storage, forward, one,
 };
 use super::pool;
 use crate::math::Real;
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
             src.first().is_some_and(|o| pool::has_tie(o.data, o.ty.shape, params, true))
         }),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

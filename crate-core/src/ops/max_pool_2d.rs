@@ -2,7 +2,7 @@
 //! Mirrors ggml.c, `POOL_2D` with MAX; a window of padding alone gives ggml's -`FLT_MAX`, and no gradient.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Read, Site,
     Storage, Wrong, forward, one,
 };
 use super::pool;
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
             src.first().is_some_and(|o| pool::has_tie(o.data, o.ty.shape, params, false))
         }),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -2,8 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, KEEPDIMS, OpDef, ParamKind, Place,
-    ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, KEEPDIMS, OpDef, ParamKind,     ShapeCx, Site, Storage, axis_param, forward, one, resolve_axes, shape_value,
 };
 use super::reduce;
 use crate::graph::Value;
@@ -38,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, ShapeCx, Site, Storage, forward,
+    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, ShapeCx, Site, Storage, forward,
     shape_value, one, Contribution, Differs, How, Mend,
 };
 use super::reduce;
@@ -44,7 +44,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = mean_rows(x)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

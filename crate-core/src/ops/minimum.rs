@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Read,
     Site, Storage, elementwise, folded, forward,
 };
 use super::terms;
@@ -48,7 +48,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(|src, _| terms::ties(src)),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -2,7 +2,7 @@
 //! against a row would be a mistake. Not a ggml op; its optimizer builds the same from SUB, SQR, SUM and SCALE.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Read,
     ShapeCx, Site, Storage, folded, forward,
 };
 use crate::kernels;
@@ -46,7 +46,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

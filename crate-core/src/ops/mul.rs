@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Emit, Site, elementwise, folded, forward, Contributions, Read
+    Arity, Backward, Check, Flow, OpDef, Sign, Storage, Cx, Emit, Site, elementwise, folded, forward, Contributions, Read
 };
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -31,7 +31,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param a [2,3] = rand(seed=1, lo=0.5, hi=2)\nparam b [2,3] = rand(seed=2, lo=0.5, hi=2)\ny = a * b", "param a [2,3] = rand(seed=3, lo=0.5, hi=2)\nparam b [2,1] = rand(seed=4, lo=0.5, hi=2)\ny = a * b", "param a [2,3] = rand(seed=5, lo=0.5, hi=2)\nparam b [3] = rand(seed=6, lo=0.5, hi=2)\ny = a * b"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

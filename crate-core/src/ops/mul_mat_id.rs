@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, forward, shape_value,
+    ParamSpec, Read, ShapeCx, Site, Storage, forward, shape_value,
 };
 use super::lines::{renamed, send};
 use super::matmul::{flipped, shaped};
@@ -50,7 +50,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const FILL: usize = 0;

@@ -3,7 +3,7 @@
 
 use super::def::{
     Arity, Backward, Check, Cx, Default, Differs, Flow, How, Mend, OpDef, ParamKind, ParamSpec,
-    Place, Read, Storage, forward, one, same_as_first,
+    Read, Storage, forward, one, same_as_first,
 };
 use super::normal::{self, Mean};
 use crate::math::Real;
@@ -50,7 +50,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -1,7 +1,7 @@
 //! `one_hot`: a 1 where the index points, zeros elsewhere. No gradient: indices are not moved by a small step.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx,
     Storage, forward,
 };
 use super::pick;
@@ -29,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1)\nconst i [2] i32 = [2, 0]\ny = one_hot(i, 3) * x"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -2,7 +2,7 @@
 //! first is shared by consecutive batches of the second, as in `mul_mat`. da and db by the product rule.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Read,
     ShapeCx, Site, Storage, forward,
 };
 use super::lines::send;
@@ -46,7 +46,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, Read, ShapeCx, Site,
+    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Read, ShapeCx, Site,
     Storage, forward,
 };
 use super::lines::send;
@@ -34,7 +34,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn length(of: Shape) -> Result<u32, Reason> {

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, forward, one,
+    ParamSpec, ShapeCx, Site, Storage, forward, one,
 };
 use super::window::Window;
 use crate::graph::{Index, Params, Value};
@@ -45,7 +45,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const BEFORE: usize = 0;

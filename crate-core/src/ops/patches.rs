@@ -6,7 +6,7 @@ use super::conv;
 use super::conv::Geometry;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, ShapeCx, Site, Storage, forward, one, shape_value,
+    ShapeCx, Site, Storage, forward, one, shape_value,
 };
 use crate::graph::Params;
 use crate::math::Real;
@@ -43,7 +43,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const KERNEL: usize = 0;

@@ -5,7 +5,7 @@ use super::OpKind;
 use super::conv;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, forward, one,
+    ParamSpec, ShapeCx, Site, Storage, forward, one,
 };
 use super::patches::geometry;
 use super::repeat::shape_param;
@@ -47,7 +47,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SHAPE: usize = 4;

@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx, Storage,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx, Storage,
     forward, one,
 };
 use crate::graph::{Params, Value, View};
@@ -42,7 +42,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3,4] = rand(seed=1)\ny = permute(x, 2, 0, 1)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// The source axis of each axis of the result.

@@ -2,8 +2,7 @@
 //! `max_pool_1d` and `avg_pool_1d`.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand, Place,
-    Read, ShapeCx, Site, Storage, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand,     Read, ShapeCx, Site, Storage, forward, one,
 };
 use super::pool;
 use crate::graph::Params;
@@ -40,7 +39,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(on_a_tie),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -2,8 +2,7 @@
 //! `max_pool_2d` and `avg_pool_2d`.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand, Place,
-    Read, ShapeCx, Site, Storage, Wrong, forward, one,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Operand,     Read, ShapeCx, Site, Storage, Wrong, forward, one,
 };
 use super::pool;
 use super::stored;
@@ -41,7 +40,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(on_a_tie),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    Place, Read, Site, Storage, axis_param, forward, one, resolve_axes, same_as_first,
+    Read, Site, Storage, axis_param, forward, one, resolve_axes, same_as_first,
 };
 use super::reduce;
 use super::terms;
@@ -44,7 +44,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -3,7 +3,7 @@
 //! Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, Place, Read, ShapeCx, Storage,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, Read, ShapeCx, Storage,
     axis_param, forward, resolve_axes,
 };
 use super::reduce;
@@ -38,7 +38,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::along;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, Read,
     Site, Storage, axis_param, forward,
 };
 use super::lines::send;
@@ -39,7 +39,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::activation;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, Mend, OpDef, Read,
     Site, Storage, forward,
 };
 use super::gated;
@@ -49,7 +49,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(|src, _| terms::hits(src, &[0.0])),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

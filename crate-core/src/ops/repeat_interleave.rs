@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, ShapeCx, Site, Storage, axis_param, forward, one,
+    ShapeCx, Site, Storage, axis_param, forward, one,
 };
 use super::lines::{Around, axis_of};
 use super::matmul::shaped;
@@ -40,7 +40,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const REPEATS: usize = 0;

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, axis_param, forward, one, same_as_first,
+    ParamSpec, ShapeCx, Site, Storage, axis_param, forward, one, same_as_first,
 };
 use crate::graph::{Params, Value};
 use crate::math::Real;
@@ -43,7 +43,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SHIFT: usize = 0;

@@ -3,7 +3,7 @@
 //! Halves go away from 0, as in ggml; NumPy and PyTorch round them to even.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Place, Storage, forward, same_as_first,
+    Arity, Backward, Check, Cx, Differs, Flow, How, OpDef, Storage, forward, same_as_first,
 };
 use crate::math::Real;
 use crate::rules::RuleSet;
@@ -33,7 +33,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = round(x) * x"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -4,7 +4,7 @@
 //! op.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Read,
     ShapeCx, Site, Storage, forward, one,
 };
 use super::reduce;
@@ -46,7 +46,7 @@ pub(super) const DEF: OpDef = OpDef {
             reduce::any_line(src, params, spread::AXIS, |xs| spread::of_line(xs, 0.0) <= 0.0)
         }),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

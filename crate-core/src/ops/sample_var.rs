@@ -2,7 +2,7 @@
 //! d = 2 g (a - mean) / (n - correction). Not a ggml op.
 
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Read,
     ShapeCx, Site, Storage, forward, one,
 };
 use super::reduce;
@@ -42,7 +42,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, Storage, forward,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Storage, forward,
     one, same_as_first,
 };
 use crate::graph::Value;
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = scale(x, 2.5, bias=1)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

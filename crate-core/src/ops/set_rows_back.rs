@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, Read, ShapeCx, Site, Storage, forward, one,
+    Read, ShapeCx, Site, Storage, forward, one,
 };
 use super::repeat::shape_param;
 use super::rows;
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, Site, Storage, folded,
+    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Site, Storage, folded,
     forward,
 };
 use super::lines::send;
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

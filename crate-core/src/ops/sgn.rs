@@ -1,6 +1,6 @@
 //! `sgn`, elementwise: -1, 0 or 1. Piecewise constant. Mirrors ggml.c, unary SGN.
 
-use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Place, Storage, forward, same_as_first};
+use super::def::{Arity, Backward, Check, Cx, Flow, OpDef, Storage, forward, same_as_first};
 use crate::math::Real;
 
 pub(super) const DEF: OpDef = OpDef {
@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = sgn(x) * x"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

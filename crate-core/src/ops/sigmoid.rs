@@ -1,7 +1,7 @@
 //! `sigmoid`, elementwise: 1 / (1 + e^-x). d = g y (1 - y). ggml computes it and has no backward for it.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Place, Read, Storage, forward,
+    Arity, Backward, Check, Cx, Differs, Flow, How, Mend, OpDef, Read, Storage, forward,
     one, same_as_first,
 };
 use crate::math::Real;
@@ -44,7 +44,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

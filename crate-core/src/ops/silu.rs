@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::activation;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read, Site,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Read, Site,
     Storage, When, Wrong, forward, one, same_as_first, shape_value,
 };
 use crate::graph::Value;
@@ -43,7 +43,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = silu(x)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

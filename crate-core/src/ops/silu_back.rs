@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Read,
     ShapeCx, Site, Storage, forward,
 };
 use super::lines::send;
@@ -42,7 +42,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// The type of an adjoint of two operands of one shape.

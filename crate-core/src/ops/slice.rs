@@ -3,8 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec, Place,
-    ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
+    Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind, ParamSpec,     ShapeCx, Site, Storage, When, Wrong, forward, one, shape_value,
 };
 use crate::graph::{Index, NodeId, Value, View};
 use crate::rules::RuleSet;
@@ -62,7 +61,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// Zeros by multiplication: `0 · ∞` spoils them (B24). A view of a view that is not packed joins an earlier gradient

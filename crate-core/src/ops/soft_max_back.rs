@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, forward,
+    ParamSpec, Read, ShapeCx, Site, Storage, forward,
 };
 use super::lines::send;
 use super::silu_back::same_shapes;
@@ -49,7 +49,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

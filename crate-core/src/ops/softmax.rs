@@ -6,7 +6,7 @@
 
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, Mend, OpDef,
-    Operand, ParamKind, Place, Read, ShapeCx, Site, Storage, When, Wrong, axis_param, folded,
+    Operand, ParamKind, Read, ShapeCx, Site, Storage, When, Wrong, axis_param, folded,
     forward,
 };
 use super::reduce;
@@ -81,7 +81,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn logits(params: &Params, n_src: usize) -> Logits {

@@ -6,7 +6,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contribution, Contributions, Cx, Default, Differs, Emit, Flow, How,
-    OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
+    OpDef, ParamKind, ParamSpec, Read, ShapeCx, Site, Storage, folded, forward, shape_value,
 };
 use super::shares::{self, Logits};
 use crate::graph::Params;
@@ -57,7 +57,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn logits(params: &Params, n_src: usize) -> Logits {

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Flow, OpDef, Place, Read, Storage, forward, one, same_as_first,
+    Arity, Backward, Check, Cx, Flow, OpDef, Read, Storage, forward, one, same_as_first,
 };
 use crate::math::Real;
 
@@ -32,7 +32,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// Above it the result is the element itself: ggml's threshold, and far beyond what f32 can tell apart.

@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, ShapeCx, Site, Storage, forward,
+    ParamSpec, Read, ShapeCx, Site, Storage, forward,
 };
 use super::lines::send;
 use super::matmul::{flipped, shaped};
@@ -51,7 +51,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const LOWER: usize = 0;

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Flow, OpDef, Place, Storage, Read, one, forward, same_as_first,
+    Arity, Backward, Check, Cx, Flow, OpDef, Storage, Read, one, forward, same_as_first,
 };
 use crate::graph::Value;
 use crate::math::Real;
@@ -30,7 +30,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [2,3] = rand(seed=1, lo=-2, hi=2)\ny = sqr(x)"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Flow, OpDef, Place, Storage, Read, one, forward, same_as_first,
+    Arity, Backward, Check, Cx, Flow, OpDef, Storage, Read, one, forward, same_as_first,
 };
 use super::terms::hits;
 use crate::graph::Value;
@@ -32,7 +32,7 @@ pub(super) const DEF: OpDef = OpDef {
         // The slope is infinite there, and none at all where a smooth function is written as a root.
         kink: Some(|src, _| hits(src, &[0.0])),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -1,7 +1,7 @@
 //! `squeeze`: drops axes of 1. d = g with them. A view; not a ggml op, whose RESHAPE does the same.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, Place, ShapeCx, Storage,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ShapeCx, Storage,
     axis_param, forward, one,
 };
 use super::lines::renamed;
@@ -38,7 +38,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const AXIS: usize = 0;

@@ -2,8 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contribution, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, Place,
-    ShapeCx, Site, Storage, axis_param, forward,
+    Arity, Backward, Check, Contribution, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind,     ShapeCx, Site, Storage, axis_param, forward,
 };
 use crate::graph::{Index, Params, Value};
 use crate::math::Real;
@@ -36,7 +35,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// The place of the new axis in the result; negative ones count from its right.

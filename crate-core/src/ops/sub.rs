@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Contributions, Emit, Site,
-    Arity, Backward, Check, Flow, OpDef, Place, Sign, Storage, Cx, Differs, How, Mend, elementwise, folded, forward
+    Arity, Backward, Check, Flow, OpDef, Sign, Storage, Cx, Differs, How, Mend, elementwise, folded, forward
 };
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -42,7 +42,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param a [2,3] = rand(seed=1, lo=0.5, hi=2)\nparam b [2,3] = rand(seed=2, lo=0.5, hi=2)\ny = a - b", "param a [2,3] = rand(seed=3, lo=0.5, hi=2)\nparam b [2,1] = rand(seed=4, lo=0.5, hi=2)\ny = a - b", "param a [2,3] = rand(seed=5, lo=0.5, hi=2)\nparam b [3] = rand(seed=6, lo=0.5, hi=2)\ny = a - b"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, KEEPDIMS, OpDef, ParamKind,
-    Place, ShapeCx, Site, Storage, When, Wrong, axis_param, forward, one, resolve_axes, shape_value,
+    ShapeCx, Site, Storage, When, Wrong, axis_param, forward, one, resolve_axes, shape_value,
 };
 use super::reduce;
 use crate::graph::Value;
@@ -49,7 +49,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, Site, Storage, forward,
+    ParamSpec, Read, Site, Storage, forward,
 };
 use super::gated;
 use super::terms;
@@ -60,7 +60,7 @@ pub(super) const DEF: OpDef = OpDef {
             src.iter().any(|o| terms::hits(&[*o], &[-limit, limit]))
         }),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// `alpha` and `limit`.

@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, Read, ShapeCx, Site, Storage, axis_param, forward, one, shape_value,
+    Read, ShapeCx, Site, Storage, axis_param, forward, one, shape_value,
 };
 use super::lines::{Around, axis_of, renamed};
 use super::pick;
@@ -43,7 +43,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const AXIS: usize = 0;

@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, Read, ShapeCx,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Read, ShapeCx,
     Storage, axis_param, forward, one,
 };
 use super::pick;
@@ -48,7 +48,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SHAPE: usize = 1;

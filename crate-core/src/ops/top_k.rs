@@ -2,7 +2,7 @@
 //! No gradient: a small step moves no position. Mirrors ggml.c, `TOP_K`, whose order is unspecified.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, Place, ShapeCx,
+    Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx,
     Storage, axis_param, forward,
 };
 use super::lines::{Around, axis_of};
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const K: usize = 0;

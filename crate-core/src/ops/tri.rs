@@ -2,8 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec, Place,
-    ShapeCx, Storage, forward, one,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec,     ShapeCx, Storage, forward, one,
 };
 use super::triangle;
 use crate::graph::Params;
@@ -44,7 +43,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 /// Whether the triangle has the element in this column and row.

@@ -2,8 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec, Place,
-    Storage, forward, one,
+    Arity, Backward, Check, Cx, Default, Differs, Flow, How, OpDef, ParamKind, ParamSpec,     Storage, forward, one,
 };
 use super::triangle;
 use crate::math::Real;
@@ -39,7 +38,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -3,7 +3,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, ParamSpec,
-    Place, ShapeCx, Site, Storage, forward, one,
+    ShapeCx, Site, Storage, forward, one,
 };
 use super::repeat::shape_param;
 use super::resample;
@@ -37,7 +37,7 @@ pub(super) const DEF: OpDef = OpDef {
         samples: &["param x [4,6] = rand(seed=1)\ny = upscale_back(x, factor=2, shape=[2,3])"],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const SHAPE: usize = 4;

@@ -2,7 +2,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, Place, Read,
+    Arity, Backward, Check, Contributions, Cx, Default, Emit, Flow, OpDef, ParamKind, Read,
     ShapeCx, Site, Storage, axis_param, folded, forward, shape_value,
 };
 use super::lines::{Around, axis_of};
@@ -36,7 +36,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 const AXIS: usize = 0;

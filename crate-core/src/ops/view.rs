@@ -1,7 +1,7 @@
 //! `a = b`: the same tensor under a name of its own. d = g. A view; ggml calls it VIEW.
 
 use super::def::{
-    Arity, Backward, Check, Cx, Flow, OpDef, Place, ShapeCx, Storage, forward, one,
+    Arity, Backward, Check, Cx, Flow, OpDef, ShapeCx, Storage, forward, one,
 };
 use crate::graph::View;
 use crate::math::Real;
@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     backward: Backward::Rule(|_, site| one(site.grad)),
     differs: &[],
     check: Check { samples: &["param x [2,3] = rand(seed=1)\nv = x\ny = v * v"], kink: None },
-    place: Place::here(),
+    place: here!(),
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "it is a window function")]

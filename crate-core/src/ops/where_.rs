@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Place, Read, ShapeCx, Site, Storage,
+    Arity, Backward, Check, Contributions, Cx, Emit, Flow, OpDef, Read, ShapeCx, Site, Storage,
     Stretch, folded, forward,
 };
 use crate::math::Real;
@@ -38,7 +38,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {

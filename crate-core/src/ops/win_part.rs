@@ -3,7 +3,7 @@
 
 use super::OpKind;
 use super::def::{
-    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, Place, ShapeCx,
+    Arity, Backward, Check, Contributions, Cx, Differs, Emit, Flow, How, OpDef, ShapeCx,
     Site, Storage, forward, one,
 };
 use super::windows::{self, Cut};
@@ -41,7 +41,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn cut(of: Shape, params: &crate::graph::Params) -> Result<Cut, Reason> {

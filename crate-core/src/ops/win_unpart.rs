@@ -4,7 +4,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, ShapeCx, Site, Storage, forward, one,
+    ParamSpec, ShapeCx, Site, Storage, forward, one,
 };
 use super::windows::{self, Cut};
 use crate::graph::Params;
@@ -49,7 +49,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: None,
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn cut(of: Shape, params: &Params) -> Result<Cut, Reason> {

@@ -5,7 +5,7 @@
 use super::OpKind;
 use super::def::{
     Arity, Backward, Check, Contributions, Cx, Default, Differs, Emit, Flow, How, OpDef, ParamKind,
-    ParamSpec, Place, Read, Site, Storage, forward, one, same_as_first,
+    ParamSpec, Read, Site, Storage, forward, one, same_as_first,
 };
 use super::terms;
 use crate::graph::Params;
@@ -67,7 +67,7 @@ pub(super) const DEF: OpDef = OpDef {
         ],
         kink: Some(|src, params| terms::hits(src, &[0.0, Coefs::new(params).eps])),
     },
-    place: Place::here(),
+    place: here!(),
 };
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

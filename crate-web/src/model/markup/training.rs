@@ -9,9 +9,12 @@ use crate::model::reduce::Run;
 use crate::model::timeline::entry;
 use crate::protocol::Pace;
 
+/// What fills a place.
+pub type Fill = fn(&Run) -> String;
+
 /// The places that a run fills as it goes on, by their ids, and with what. They are apart, so that a button stays the
 /// same button while numbers change beside it.
-pub const PLACES: [(&str, fn(&Run) -> String); 4] = [
+pub const PLACES: [(&str, Fill); 4] = [
     ("run-state", |run| with(run, status)),
     ("run-buttons", |run| with(run, buttons)),
     ("run-steps", |run| with(run, first_steps)),
