@@ -46,6 +46,8 @@ pub struct Run {
     pub training: Option<Arc<Trained>>,
     /// How the training run stands.
     pub pace: Pace,
+    /// The revision that it trains: the graph on screen's, which may be older than the text.
+    pub trains: Option<u32>,
     /// Its steps.
     pub timeline: Timeline,
     /// Counts the changes of all this.
@@ -256,14 +258,14 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
             }
         }
         Action::Trained { rev, pace, trained } => {
-            if rev == state.run.rev && !state.run.is_stale() {
+            if state.run.trains == Some(rev) {
                 state.run.pace = pace;
                 state.run.training = Some(trained);
                 state.run.retime();
             }
         }
         Action::TrainerEnded { rev, why } => {
-            if rev == state.run.rev {
+            if state.run.trains == Some(rev) {
                 let report = TrainReport {
                     state: "error".to_owned(),
                     reason: why,
@@ -284,6 +286,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::TrainAgain => {
             let (rev, text) = (state.run.rev, state.doc.text().to_owned());
             if rev == state.doc.rev() {
+                state.run.trains = Some(rev);
                 effects.push(Effect::Train(trainer::Event::Run { rev, text, start: true }));
             }
         }
@@ -562,8 +565,9 @@ fn refusal_message(run: &Run) -> Option<String> {
 }
 
 /// What a built text asks for further.
-fn ask(state: &State, report: &Report, effects: &mut Vec<Effect>) {
+fn ask(state: &mut State, report: &Report, effects: &mut Vec<Effect>) {
     let rev = state.run.rev;
+    state.run.trains = report.train.as_ref().map(|_| rev);
     let stopped = |finding: &FindingRow| finding.stops && finding.weight == Weight::Error;
     if !report.checks.is_empty() && !report.findings.iter().any(stopped) {
         effects.push(Effect::Ask { rev, jobs: vec![Job::Check] });

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use foldback::report::{FindingRow, FixRow, NodeRow, Report, Role, TickGlyph, TrainLine, Weight};
+use foldback::report::{
+    FindingRow, FixRow, NodeRow, Report, Role, TickGlyph, TrainLine, TrainReport, Weight,
+};
 
 use super::{RULES, State, reduce};
 use crate::model::action::{Action, Effect, Move, Pane, Source};
@@ -10,6 +12,7 @@ use crate::model::timeline::Grain;
 use crate::model::timeline::tests::report;
 use crate::model::trainer;
 use crate::model::view::{Over, Room, Side, Tab, Theme};
+use crate::protocol::{Pace, Trained};
 
 const TEXT: &str = "rules upstream\ny = w / c";
 
@@ -289,4 +292,27 @@ fn a_crash_is_announced_once_and_retry_is_the_users() {
     assert_eq!(reduce(&mut state, down()), []);
     assert_eq!(reduce(&mut state, Action::Retry), [Effect::Retry]);
     assert_eq!(state.doc.text(), TEXT);
+}
+
+#[test]
+fn a_run_goes_on_beside_a_text_that_cannot_be_read() {
+    let mut state = page();
+    answer(&mut state, Report { ticks: report(TickGlyph::Emit).ticks, ..built() });
+    let text = format!("{TEXT}(");
+    reduce(&mut state, Action::Type { text: text.clone(), caret: text.len() });
+    let broken = Arc::new(Answer::default());
+    reduce(&mut state, Action::Answered { rev: 1, answer: broken });
+    assert!(state.run.is_stale());
+    let trained = |rev| Action::Trained {
+        rev,
+        pace: Pace::default(),
+        trained: Arc::new(Trained {
+            report: TrainReport { done: 5, ..TrainReport::default() },
+            ..Trained::default()
+        }),
+    };
+    reduce(&mut state, trained(7));
+    assert!(state.run.training.is_none(), "a run of another text");
+    reduce(&mut state, trained(0));
+    assert_eq!(state.run.training.as_ref().map(|trained| trained.report.done), Some(5));
 }
