@@ -93,12 +93,12 @@ impl Link {
         match command {
             Command::Load => {
                 let link = self.clone();
-                let done = Closure::once_into_js(move |failed: Option<String>| match failed {
-                    Some(why) => link.on(Event::NotLoaded(why)),
-                    None => {
-                        link.on(Event::Loaded);
-                        link.train(trainer::Event::Loaded);
+                let done = Closure::once_into_js(move |failed: Option<String>| {
+                    if let Some(why) = failed {
+                        return link.on(Event::NotLoaded(why));
                     }
+                    link.on(Event::Loaded);
+                    link.train(trainer::Event::Loaded);
                 });
                 load_engine(&done);
             }

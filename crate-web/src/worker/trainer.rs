@@ -75,7 +75,6 @@ pub(super) async fn run(worker: Rc<Worker>, rev: u32, text: String) {
                 tell(&worker, rev, pace, &mut training);
                 worker.told().await;
                 pace.paused = false;
-                continue;
             }
             Will::Step => {
                 worker.will.set(Will::Wait);
