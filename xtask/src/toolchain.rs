@@ -159,7 +159,7 @@ fn linker() -> Option<PathBuf> {
 
 /// What makes the page's module smaller where std is compiled along: panics end it at once, without the words and
 /// places of each, which cost a tenth of it. What a crash then says is the browser's; the whole engine keeps its words.
-const SMALL: &str = "-C target-feature=+simd128 -Z location-detail=none -Z fmt-debug=none \
+const SMALL: &str = "-C target-feature=+simd128 -Z location-detail=none \
                      -Z unstable-options -C panic=immediate-abort";
 
 impl Toolchain {
