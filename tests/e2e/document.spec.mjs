@@ -160,6 +160,8 @@ test("the two-expert router agrees with its closed form", () =>
     assert.deepEqual(cells.map((row) => row[1]), ["0.3", "0.2"]);
     // One step of SGD: w' = w - 0.1 (0.8, -1.2) = (0.22, 0.32), to the last digits of f32.
     assert.deepEqual(cells.map((row) => Number(row[3]).toFixed(6)), ["0.220000", "0.320000"]);
+    // A step changes nothing here: the rows are those of the checks, not of the steps.
+    await page.getByRole("button", { name: "Previous step" }).click();
     const verdicts = await over.locator(".chk").first().locator("tbody .v").allInnerTexts();
     assert.equal(verdicts.length, 2);
     for (const verdict of verdicts) assert.match(verdict, /agrees/);

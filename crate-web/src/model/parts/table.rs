@@ -52,9 +52,11 @@ pub const PARTS: &[Part] = &[
     part("#run-buttons", Markup, SAID, |state| training::PLACES[1].1(&state.run)),
     part("#run-steps", Markup, SAID, |state| training::PLACES[2].1(&state.run)),
     part("#run-loss", Markup, SAID, |state| training::PLACES[3].1(&state.run)),
-    part("#over .sub", Text, SAID, |state| over::in_all(&state.run)),
-    part("#over table", Attribute("aria-rowcount"), SAID, |state| over::row_count(&state.run)),
-    part("#over tbody", Markup, SAID | STEP | SCROLL, over::rows),
+    part("#over > .head > .sub", Text, SAID, |state| over::in_all(&state.run)),
+    part("#over > .steps > table", Attribute("aria-rowcount"), SAID, |state| {
+        over::row_count(&state.run)
+    }),
+    part("#over > .steps tbody", Markup, SAID | STEP | SCROLL, over::rows),
     // The right column.
     part("#side", Attribute("aria-label"), SIDE, |state| side::word(state.view.side).to_owned()),
     part("#side > .head", Markup, SIDE | SAID, |state| side::head(&state.run, state.view.side)),
