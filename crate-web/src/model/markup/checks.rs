@@ -56,11 +56,15 @@ pub fn panel(report: &Report, checks: Option<&CheckReport>) -> String {
 }
 
 fn table(html: &mut Html, checks: Option<&CheckReport>) {
+    let has_form = checks.is_none_or(|checks| checks.rows.iter().any(|row| row.formula.is_some()));
     html.raw("<div class=\"chkwrap\" tabindex=\"0\" role=\"group\" aria-label=\"Gradient checks\"><table class=\"chk\"><caption class=\"vh\">Gradient checks</caption><thead><tr><th scope=\"col\">cell</th>");
-    for title in ["autodiff", "finite difference", "left slope", "right slope", "formula"] {
+    for title in ["autodiff", "finite difference", "left slope", "right slope"] {
         html.raw("<th scope=\"col\">").raw(title).raw("</th>");
     }
-    html.raw("<th scope=\"col\" class=\"u\">ulp</th><th scope=\"col\" class=\"v\">verdict</th></tr></thead><tbody>");
+    if has_form {
+        html.raw("<th scope=\"col\">formula</th><th scope=\"col\" class=\"u\">ulp</th>");
+    }
+    html.raw("<th scope=\"col\" class=\"v\">verdict</th></tr></thead><tbody>");
     let Some(checks) = checks else {
         html.raw("<tr><td colspan=\"8\" class=\"na\">Checking…</td></tr></tbody></table></div>");
         return;
@@ -69,7 +73,7 @@ fn table(html: &mut Html, checks: Option<&CheckReport>) {
         html.raw("<tr><td colspan=\"8\" class=\"na\">").text(&checks.refused).raw("</td></tr>");
     }
     for row in checks.rows.iter().take(ROWS) {
-        row_of(html, row);
+        row_of(html, row, has_form);
     }
     html.raw("</tbody></table>");
     let hidden = checks.n_entries.saturating_sub(checks.rows.len().min(ROWS) as u64);
@@ -86,12 +90,13 @@ fn table(html: &mut Html, checks: Option<&CheckReport>) {
     html.raw("</p></div>");
 }
 
-fn row_of(html: &mut Html, row: &CheckRow) {
+fn row_of(html: &mut Html, row: &CheckRow, has_form: bool) {
     html.raw("<tr><th scope=\"row\"><code>").text(&entry(&row.leaf, &row.index));
     html.raw("</code></th>");
     let reference = significant(row.autodiff, DIGITS);
     html.raw("<td>").text(&reference).raw("</td>");
-    for value in [row.fd, row.left, row.right, row.formula] {
+    let numbers = [row.fd, row.left, row.right, row.formula];
+    for value in numbers.into_iter().take(if has_form { 4 } else { 3 }) {
         match value {
             Some(value) => {
                 html.raw("<td>");
@@ -103,17 +108,20 @@ fn row_of(html: &mut Html, row: &CheckRow) {
             }
         }
     }
-    html.raw("<td class=\"u\">");
-    match row.ulp {
-        Some(ulp) => html.text(&ulp.to_string()),
-        None => html.raw("–"),
-    };
+    if has_form {
+        html.raw("<td class=\"u\">");
+        match row.ulp {
+            Some(ulp) => html.text(&ulp.to_string()),
+            None => html.raw("–"),
+        };
+        html.raw("</td>");
+    }
     let (tone, icon) = match row.verdict {
         Verdict::Agrees => ("t-ok", "check"),
         Verdict::Kink => ("ink2", "kink"),
         Verdict::Differs => ("t-refuse", "cross"),
     };
-    html.raw("</td><td class=\"v ").raw(tone).raw("\">").icon(icon);
+    html.raw("<td class=\"v ").raw(tone).raw("\">").icon(icon);
     match (row.verdict, row.left, row.right) {
         (Verdict::Kink, Some(left), Some(right)) => {
             html.raw("kink: any of <span class=\"mono\">[").text(&short(left.min(right), 6));

@@ -67,7 +67,7 @@ fn status(html: &mut Html, line: &TrainLine, report: &TrainReport, pace: Pace) {
     };
     html.raw("<p class=\"runstate\"><span class=\"tag").raw(tone).raw("\">");
     html.icon(icon).raw(word).raw("</span><span class=\"mono\">").int(done as usize);
-    html.raw(" / ").int(line.steps as usize).raw("</span><span class=\"sub\">steps");
+    html.raw(" / ").int(line.steps as usize).raw(" steps</span><span class=\"sub\">");
     rate(html, u64::from(line.steps).saturating_sub(done), done, pace);
     html.raw("</span></p><progress aria-label=\"Training steps\" max=\"");
     html.int((line.steps as usize).max(1)).raw("\" value=\"").int(done as usize);
@@ -109,7 +109,7 @@ fn rate(html: &mut Html, left: u64, done: u64, pace: Pace) {
         return;
     }
     let rate = done as f64 / pace.spent * 1000.0;
-    html.raw(", ").text(&short(rate, 3)).raw(" a second");
+    html.text(&short(rate, 3)).raw(" a second");
     if !pace.over && left > 0 {
         html.raw(", ").text(&time(left as f64 / rate)).raw(" left");
     }
@@ -216,7 +216,10 @@ fn losses(html: &mut Html, training: &TrainReport) {
     };
     row("loss", *before, *after);
     if let (Some(last), true) = (training.losses.last(), training.losses.len() > 2) {
-        row("loss, all steps", *before, *last);
+        let told = training.losses.len() - 1;
+        let all = training.done as usize <= told;
+        let first = ["loss, first ", &told.to_string(), " steps"].concat();
+        row(if all { "loss, all steps" } else { &first }, *before, *last);
     }
     html.raw("</tbody></table>");
     // The first order prediction: what the slope alone promises.
