@@ -237,10 +237,11 @@ pub struct FoldRow {
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Weight {
     /// Something is refused.
+    #[default]
     Error,
     /// It is built, but should not be trusted unseen.
     Warning,
@@ -249,7 +250,7 @@ pub enum Weight {
 }
 
 /// A refusal, a warning or a diagnostic of the text.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct FindingRow {
     /// How bad it is.

@@ -211,10 +211,7 @@ impl Link {
 
     /// Whether an answer to this revision is news, which it is once.
     fn news(&self, rev: u32) -> bool {
-        let Ok(mut supervisor) = self.0.supervisor.try_borrow_mut() else { return false };
-        let news = supervisor.is_news(rev);
-        supervisor.told(rev);
-        news
+        self.0.supervisor.try_borrow_mut().is_ok_and(|mut supervisor| supervisor.is_news(rev))
     }
 }
 

@@ -171,3 +171,17 @@ fn an_infinity_that_was_asked_for_is_no_accident() {
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n\n"));
 }
+
+/// Copies of a large graph would not fit beside it: a branch not taken is still told, and a limit is said to be unknown.
+#[test]
+fn a_large_graph_says_what_it_does_not_know() {
+    let at_zero = |loss: &str| {
+        let text = under(RuleSet::Ggml, &format!("param x [300000] = zeros\nloss = {loss}"));
+        let of = gradients::<f32>(&analyse(&text));
+        of.first().map(|of| of.values.clone()).unwrap_or_default()
+    };
+    let branch = at_zero("sum(where(x > 1, log(x), 7 * x))");
+    assert!(branch.len() == 300_000 && branch.iter().all(|x| fits(*x, 7.0, 0.0)));
+    let limit = at_zero("sum(sqr(sqrt(x)))");
+    assert!(limit.len() == 300_000 && limit.iter().all(|x| x.is_nan()));
+}

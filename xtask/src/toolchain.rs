@@ -163,9 +163,14 @@ const SMALL: &str = "-C target-feature=+simd128 -Z location-detail=none \
                      -Z unstable-options -C panic=immediate-abort";
 
 impl Toolchain {
+    /// Whether it compiles std along, and so can leave out what a smaller module does without.
+    pub(crate) const fn shrinks(&self) -> bool {
+        matches!(self, Self::Distribution { .. })
+    }
+
     /// Has `command`, made by `cargo`, make the smallest module that this toolchain can.
     pub(crate) fn shrink(&self, command: &mut Command) {
-        if let Self::Distribution { .. } = self {
+        if self.shrinks() {
             command.args(["-Z", "build-std-features=optimize_for_size"]).env("RUSTFLAGS", SMALL); // in place of what .cargo/config.toml says
         }
     }

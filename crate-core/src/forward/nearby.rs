@@ -26,12 +26,16 @@ const MOVES: [(u64, f64); 6] =
 /// Sets of moved leaves that are told apart in one evaluation; all further ones move every leaf.
 const MAX_SETS: usize = 4;
 
+/// A graph of more elements is evaluated at one place only: copies of it would not fit beside it.
+const MANY: u64 = 1 << 20;
+
 /// Evaluations of the graph with some leaves moved, as far as they were asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nearby {
     /// For each node the trainable leaves behind it, a bit each; leaves share bits where there are many.
     behind: Vec<u128>,
     sets: Vec<u128>,
+    n_elements: u64,
     places: BTreeMap<(usize, usize), Values<f64>>,
 }
 
@@ -54,8 +58,9 @@ impl<T: Lane> Values<T> {
         let out = product.elements.iter().map(|(ix, slope_is_infinite)| {
             let infinite = if *slope_is_infinite { product.slope } else { product.gradient };
             let set = nearby.set(infinite);
+            let is_large = nearby.n_elements > MANY;
             let mut at = |k: usize| self.product_at(graph, &mut nearby, (set, k), product, *ix);
-            (*ix, limit(&mut at))
+            (*ix, if is_large { zero_or_unknown(at(0)) } else { limit(&mut at) })
         });
         let out = out.collect();
         self.nearby = Some(nearby);
@@ -161,18 +166,25 @@ impl Nearby {
                     .fold(0, |all, s| all | self.behind.get(s.index()).copied().unwrap_or(0)),
             };
             self.behind.push(behind);
+            self.n_elements = self.n_elements.saturating_add(node.ty.shape.n_elements());
         }
     }
 
     /// The set of leaves behind a node, by its number.
     fn set(&mut self, of: NodeId) -> usize {
         let own = self.behind.get(of.index()).copied().unwrap_or(u128::MAX);
-        let own = if self.sets.len() < MAX_SETS { own } else { u128::MAX };
+        let apart = self.sets.len() < MAX_SETS && self.n_elements <= MANY;
+        let own = if apart { own } else { u128::MAX };
         self.sets.iter().position(|set| *set == own).unwrap_or_else(|| {
             self.sets.push(own);
             self.sets.len() - 1
         })
     }
+}
+
+/// What one value says by itself: 0 is that of a branch not taken, and any other is not known to be a limit.
+fn zero_or_unknown(at: f64) -> f64 {
+    if at.abs() <= 0.0 { 0.0 } else { f64::NAN }
 }
 
 /// What the values along each direction tend to, if to one number; 0 where to several.

@@ -283,13 +283,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
             select(state, Some(node));
             effects.push(Effect::FocusSelected);
         }
-        Action::TrainAgain => {
-            let (rev, text) = (state.run.rev, state.doc.text().to_owned());
-            if rev == state.doc.rev() {
-                state.run.trains = Some(rev);
-                effects.push(Effect::Train(trainer::Event::Run { rev, text, start: true }));
-            }
-        }
+        Action::TrainAgain => effects.push(Effect::Train(trainer::Event::Again)),
         Action::Linked(link) => {
             if let (LinkState::Down { .. }, false) =
                 (&link, matches!(state.link, LinkState::Down { .. }))

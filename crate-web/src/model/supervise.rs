@@ -181,14 +181,10 @@ impl Supervisor {
         }
     }
 
-    /// Whether an answer to this revision is news: the whole engine reads again what its part has answered.
-    pub fn is_news(&self, rev: u32) -> bool {
-        self.answered != Some(rev)
-    }
-
-    /// The page has been told the answer to this revision.
-    pub fn told(&mut self, rev: u32) {
-        self.answered = Some(rev);
+    /// Whether an answer to this revision is news, which it is once: the whole engine reads again what its part has
+    /// answered.
+    pub fn is_news(&mut self, rev: u32) -> bool {
+        self.answered.replace(rev) != Some(rev)
     }
 
     /// When the next [`Event::Tick`] is due, in milliseconds.
@@ -387,7 +383,6 @@ mod tests {
     fn the_whole_engine_takes_over_unseen_and_goes_on_with_what_was_asked() {
         let mut link = beginning("a");
         assert!(link.is_news(1));
-        link.told(1);
         assert_eq!(link.on(Event::Done(1), 3.0), [Command::Load]);
         assert_eq!(link.on(Event::Ask { rev: 1, jobs: vec![Job::Check] }, 4.0), []);
         assert_eq!(link.on(Event::Loaded, 5.0), [Command::Kill, Command::Spawn]);

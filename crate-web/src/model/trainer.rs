@@ -26,6 +26,8 @@ pub enum Event {
     },
     /// Do this with the run.
     Control(Control),
+    /// Train by the same text from the start.
+    Again,
     /// The text asks for no training any more.
     Rest,
     /// The run of this revision has said where it stands.
@@ -64,6 +66,8 @@ pub struct Trainer {
     life: Life,
     /// The run that no worker has been given yet.
     asked: Option<Request>,
+    /// The last run asked for: its revision and its text.
+    last: Option<(u32, String)>,
     /// The revision of the run that the worker has.
     rev: Option<u32>,
     /// When a run that goes on was last heard of.
@@ -83,7 +87,12 @@ impl Trainer {
             Event::Loaded => self.is_loaded = true,
             Event::Ready => self.life = Life::Up,
             Event::Run { rev, text, start } => {
+                self.last = Some((rev, text.clone()));
                 self.asked = Some(Request::new(rev, Job::Run { text, start }));
+            }
+            Event::Again => {
+                let again = |(rev, text)| Request::new(rev, Job::Run { text, start: true });
+                self.asked = self.last.clone().map(again);
             }
             Event::Control(control) => {
                 if let (Life::Up, None, Some(rev)) = (self.life, &self.asked, self.rev) {
@@ -93,6 +102,7 @@ impl Trainer {
             }
             Event::Rest => {
                 self.asked = None;
+                self.last = None;
                 if self.going.is_some() {
                     self.end(&mut commands);
                 }
@@ -191,6 +201,9 @@ mod tests {
         let tell = Command::Tell(1, "trap".to_owned());
         assert_eq!(trainer.on(Event::Ended("trap".to_owned()), 5.0), [Command::Kill, tell]);
         assert_eq!(trainer.on(Event::Tick, 6.0), []);
+        assert_eq!(trainer.on(Event::Again, 6.5), [Command::Spawn], "its author may ask for it");
+        assert_eq!(trainer.on(Event::Ready, 6.6), [post(1)]);
+        trainer.on(Event::Ended("trap".to_owned()), 6.7);
         assert_eq!(trainer.on(run(2), 7.0), [Command::Spawn]);
     }
 

@@ -4,6 +4,7 @@ use foldback::report::{CheckReport, CheckRow, Report, Verdict};
 
 use super::{Html, evidence, training};
 use crate::model::number::{plain, short, significant};
+use crate::model::reduce::Run;
 use crate::model::timeline::{entry, verdict};
 
 /// Digits of the columns that are compared digit by digit.
@@ -30,8 +31,8 @@ pub fn counts(checks: &CheckReport) -> String {
     html.done()
 }
 
-/// The panel under its title, with the places that a training run fills.
-pub fn panel(report: &Report, checks: Option<&CheckReport>) -> String {
+/// The panel under its title; the places of a training run are filled where it is given.
+pub fn panel(report: &Report, checks: Option<&CheckReport>, run: Option<&Run>) -> String {
     let mut html = Html::new();
     if report.checks.is_empty() && report.train.is_none() {
         html.raw("<div class=\"empty\"><h3>This program asks for no check</h3><p class=\"prose\">Add a line: <code>check fd</code> compares every gradient with finite differences, <code>train sgd lr=0.1</code> takes a step.</p></div>");
@@ -50,7 +51,7 @@ pub fn panel(report: &Report, checks: Option<&CheckReport>) -> String {
         }
     }
     if let Some(line) = &report.train {
-        training::cards(&mut html, line);
+        training::cards(&mut html, line, run);
     }
     html.done()
 }
@@ -116,12 +117,7 @@ fn row_of(html: &mut Html, row: &CheckRow, has_form: bool) {
         };
         html.raw("</td>");
     }
-    let (tone, icon) = match row.verdict {
-        Verdict::Agrees => ("t-ok", "check"),
-        Verdict::Kink => ("ink2", "kink"),
-        Verdict::Differs => ("t-refuse", "cross"),
-    };
-    html.raw("<td class=\"v ").raw(tone).raw("\">").icon(icon);
+    verdict_cell(html, row.verdict);
     match (row.verdict, row.left, row.right) {
         (Verdict::Kink, Some(left), Some(right)) => {
             html.raw("kink: any of <span class=\"mono\">[").text(&short(left.min(right), 6));
@@ -135,6 +131,16 @@ fn row_of(html: &mut Html, row: &CheckRow, has_form: bool) {
         }
     }
     html.raw("</td></tr>");
+}
+
+/// Begins the cell of a verdict with its sign; the words follow.
+pub(super) fn verdict_cell(html: &mut Html, verdict: Verdict) {
+    let (tone, icon) = match verdict {
+        Verdict::Agrees => ("t-ok", "check"),
+        Verdict::Kink => ("ink2", "kink"),
+        Verdict::Differs => ("t-refuse", "cross"),
+    };
+    html.raw("<td class=\"v ").raw(tone).raw("\">").icon(icon);
 }
 
 /// A number whose digits are dimmed from the first one that differs.
@@ -156,7 +162,7 @@ fn compared(html: &mut Html, text: &str, reference: &str) {
 mod tests {
     use super::{Html, compared, panel};
     use foldback::report::{
-        CheckLine, CheckReport, CheckRow, FindingRow, Report, TrainLine, Verdict, Weight,
+        CheckLine, CheckReport, CheckRow, FindingRow, Report, TrainLine, Verdict,
     };
 
     #[test]
@@ -191,34 +197,21 @@ mod tests {
             verdict: Verdict::Agrees,
         };
         let checks = CheckReport { rows: vec![row], n_entries: 1, ..CheckReport::default() };
-        assert!(panel(&asked(), Some(&checks)).contains("agrees"));
-        assert!(panel(&asked(), None).contains("Checking…"));
-        assert!(panel(&Report::default(), None).contains("asks for no check"));
+        assert!(panel(&asked(), Some(&checks), None).contains("agrees"));
+        assert!(panel(&asked(), None, None).contains("Checking…"));
+        assert!(panel(&Report::default(), None, None).contains("asks for no check"));
     }
 
     #[test]
     fn a_refused_build_has_nothing_to_check_and_a_run_that_says_why() {
         let stop = FindingRow {
-            weight: Weight::Error,
             code: "gradient-shape".to_owned(),
             stops: true,
             node: Some(0),
             name: "y".to_owned(),
-            op: String::new(),
-            word: String::new(),
-            src: None,
-            title: String::new(),
-            message: String::new(),
-            clash: None,
-            clash_axes: Vec::new(),
-            why: String::new(),
-            next: String::new(),
-            cite: String::new(),
-            span: None,
-            line: None,
-            fixes: Vec::new(),
+            ..FindingRow::default()
         };
-        let html = panel(&Report { findings: vec![stop], ..asked() }, None);
+        let html = panel(&Report { findings: vec![stop], ..asked() }, None, None);
         assert!(html.contains("Nothing to check yet") && html.contains("Training run"), "{html}");
     }
 }

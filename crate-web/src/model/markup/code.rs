@@ -232,28 +232,14 @@ fn spans(
 #[cfg(test)]
 mod tests {
     use super::{Said, Shift, code};
-    use foldback::report::{FindingRow, NodeRow, Report, Role, Weight};
+    use foldback::report::{FindingRow, NodeRow, Report, Role};
 
     fn finding(span: (u32, u32), stops: bool) -> FindingRow {
         FindingRow {
-            weight: Weight::Error,
             code: "gradient-shape".to_owned(),
             stops,
-            node: None,
-            name: String::new(),
-            op: String::new(),
-            word: String::new(),
-            src: None,
-            title: String::new(),
-            message: String::new(),
-            clash: None,
-            clash_axes: Vec::new(),
-            why: String::new(),
-            next: String::new(),
-            cite: String::new(),
             span: Some(span),
-            line: None,
-            fixes: Vec::new(),
+            ..FindingRow::default()
         }
     }
 

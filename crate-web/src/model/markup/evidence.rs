@@ -4,6 +4,7 @@
 use foldback::report::{ChangeRow, CheckReport, Verdict};
 
 use super::Html;
+use super::checks::verdict_cell;
 use crate::model::number::{plain, significant};
 use crate::model::timeline::verdict;
 
@@ -79,12 +80,8 @@ fn line(html: &mut Html, name: &str, numbers: &[f64], error: f64, says: Verdict)
         html.raw("<td>").text(&significant(*number, DIGITS)).raw("</td>");
     }
     html.raw("<td>").text(&significant(error, 2)).raw("</td>");
-    let (tone, icon) = match says {
-        Verdict::Agrees => ("t-ok", "check"),
-        Verdict::Kink => ("ink2", "kink"),
-        Verdict::Differs => ("t-refuse", "cross"),
-    };
-    html.raw("<td class=\"v ").raw(tone).raw("\">").icon(icon).raw(verdict(says)).raw("</td></tr>");
+    verdict_cell(html, says);
+    html.raw(verdict(says)).raw("</td></tr>");
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What opens over the graph: the checks, or the table of all steps. Here are their frames, and what fills them.
 
-use super::{Html, checks, steps, training};
+use super::{Html, checks, steps};
 use crate::model::reduce::{Run, State};
 use crate::model::view::Over;
 
@@ -23,7 +23,10 @@ pub fn panel(state: &State) -> String {
     html.raw("Back to graph<kbd>Esc</kbd></button></div><div class=\"overbody ").raw(label);
     html.raw("\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(word).raw("\">");
     if state.view.over == Over::Checks {
-        html.raw(&filled(&state.run));
+        let run = &state.run;
+        if let Some(report) = run.report() {
+            html.raw(&checks::panel(report, run.checks.as_deref(), Some(run)));
+        }
     } else {
         html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
         html.raw(
@@ -42,22 +45,9 @@ pub fn counts(run: &Run) -> String {
     run.checks.as_deref().map(checks::counts).unwrap_or_default()
 }
 
-/// All checks, with the places that a training run fills.
+/// All checks, with the places of a training run, which has rows of its own.
 pub fn checks(run: &Run) -> String {
-    run.report().map_or(String::new(), |report| checks::panel(report, run.checks.as_deref()))
-}
-
-/// The same with these places filled.
-fn filled(run: &Run) -> String {
-    let mut html = checks(run);
-    for (id, fill) in training::PLACES {
-        let place = ["id=\"", id, "\""].concat();
-        if let Some(at) = html.find(&place).and_then(|at| Some(at + html.get(at..)?.find('>')? + 1))
-        {
-            html.insert_str(at, &fill(run));
-        }
-    }
-    html
+    run.report().map_or(String::new(), |report| checks::panel(report, run.checks.as_deref(), None))
 }
 
 /// How many steps there are.

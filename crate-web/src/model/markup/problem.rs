@@ -253,7 +253,7 @@ fn others(html: &mut Html, report: &Report, shown: usize) {
 #[cfg(test)]
 mod tests {
     use super::{changed_lines, problem};
-    use foldback::report::{FindingRow, FixRow, NodeRow, Report, Weight};
+    use foldback::report::{FindingRow, FixRow, NodeRow, Report};
 
     pub(super) fn div() -> (String, Report) {
         let text = "rules upstream\ny = w / c\nloss = sum(y)".to_owned();
@@ -263,7 +263,6 @@ mod tests {
             ..NodeRow::default()
         };
         let finding = FindingRow {
-            weight: Weight::Error,
             code: "gradient-shape".to_owned(),
             stops: true,
             node: Some(2),
@@ -276,7 +275,6 @@ mod tests {
             clash: Some((vec![2, 3], vec![2, 1])),
             clash_axes: vec!["token".to_owned(), String::new()],
             why: "`c` was stretched.".to_owned(),
-            next: String::new(),
             cite: "ggml.c".to_owned(),
             span: Some((23, 24)),
             line: Some(2),
@@ -286,6 +284,7 @@ mod tests {
                 changes_rules: false,
                 edits: vec![(23, 24, "repeat(c, w)".to_owned())],
             }],
+            ..FindingRow::default()
         };
         let report = Report {
             rules: "upstream".to_owned(),

@@ -9,19 +9,28 @@ use crate::model::reduce::Run;
 use crate::model::timeline::entry;
 use crate::protocol::Pace;
 
-/// What fills a place.
-pub type Fill = fn(&Run) -> String;
+// What a run changes as it goes on stands in four places of its own, so that a button stays the same button while
+// numbers change beside it.
 
-/// The places that a run fills as it goes on, by their ids, and with what. They are apart, so that a button stays the
-/// same button while numbers change beside it.
-pub const PLACES: [(&str, Fill); 4] = [
-    ("run-state", |run| with(run, status)),
-    ("run-buttons", |run| with(run, buttons)),
-    ("run-steps", |run| with(run, first_steps)),
-    ("run-loss", |run| {
-        run.training.as_deref().map_or(String::new(), |trained| trained.chart.clone())
-    }),
-];
+/// How the run stands.
+pub fn state(run: &Run) -> String {
+    with(run, status)
+}
+
+/// What can be done with it.
+pub fn controls(run: &Run) -> String {
+    with(run, buttons)
+}
+
+/// Its first step, and what it has done to the loss.
+pub fn steps(run: &Run) -> String {
+    with(run, first_steps)
+}
+
+/// The curve of its losses.
+pub fn curve(run: &Run) -> String {
+    run.training.as_deref().map_or(String::new(), |trained| trained.chart.clone())
+}
 
 fn with(run: &Run, write: fn(&mut Html, &TrainLine, &TrainReport, Pace)) -> String {
     let Some(line) = run.report().and_then(|report| report.train.as_ref()) else {
@@ -35,15 +44,19 @@ fn with(run: &Run, write: fn(&mut Html, &TrainLine, &TrainReport, Pace)) -> Stri
     html.done()
 }
 
-/// The cards of a run, which the text asks for by this line, with the places to be filled.
-pub(super) fn cards(html: &mut Html, line: &TrainLine) {
+/// The cards of a run, which the text asks for by this line. Its places are empty where no run is given.
+pub(super) fn cards(html: &mut Html, line: &TrainLine, run: Option<&Run>) {
+    let fill = |of: fn(&Run) -> String| run.map(of).unwrap_or_default();
     html.raw("<div class=\"cards\"><section class=\"card\"><h3>");
     html.text(&line.method.to_uppercase()).raw("<span class=\"sub\">lr = ");
-    html.text(&plain(line.lr)).raw("</span></h3><div class=\"run\"><div id=\"run-state\"></div>");
-    html.raw("<p id=\"run-buttons\" class=\"runbtns\" role=\"group\" aria-label=\"Training run\"></p></div>");
-    html.raw("<div id=\"run-steps\"></div></section><section class=\"card\"><h3>Loss");
+    html.text(&plain(line.lr)).raw("</span></h3><div class=\"run\"><div id=\"run-state\">");
+    html.raw(&fill(state)).raw(
+        "</div><p id=\"run-buttons\" class=\"runbtns\" role=\"group\" aria-label=\"Training run\">",
+    );
+    html.raw(&fill(controls)).raw("</p></div><div id=\"run-steps\">").raw(&fill(steps));
+    html.raw("</div></section><section class=\"card\"><h3>Loss");
     html.raw("<span class=\"sub\">before each step and after the last</span></h3>");
-    html.raw("<div id=\"run-loss\"></div></section></div>");
+    html.raw("<div id=\"run-loss\">").raw(&fill(curve)).raw("</div></section></div>");
 }
 
 fn first_steps(html: &mut Html, _: &TrainLine, report: &TrainReport, _: Pace) {
@@ -234,8 +247,9 @@ fn losses(html: &mut Html, training: &TrainReport) {
 
 #[cfg(test)]
 mod tests {
-    use super::{PLACES, index, time};
+    use super::{cards, index, time};
     use crate::model::answer::Answer;
+    use crate::model::markup::Html;
     use crate::model::reduce::Run;
     use crate::protocol::{Pace, Trained};
     use foldback::report::{Report, TrainLeaf, TrainLine, TrainReport, TrainStep};
@@ -243,7 +257,7 @@ mod tests {
 
     fn shown(report: Option<TrainReport>, pace: Pace) -> String {
         let line = TrainLine { method: "sgd".to_owned(), steps: 10, lr: 0.1, span: (0, 1) };
-        let asked = Report { train: Some(line), ..Report::default() };
+        let asked = Report { train: Some(line.clone()), ..Report::default() };
         let trained = report.map(|report| Trained { report, chart: "<svg/>".to_owned() });
         let run = Run {
             shown: Some(Arc::new(Answer { report: asked, ..Answer::default() })),
@@ -251,7 +265,9 @@ mod tests {
             pace,
             ..Run::default()
         };
-        PLACES.map(|(_, fill)| fill(&run)).concat()
+        let mut html = Html::new();
+        cards(&mut html, &line, Some(&run));
+        html.done()
     }
 
     fn has(html: &str, parts: &[&str], lacks: &[&str]) {

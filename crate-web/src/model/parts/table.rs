@@ -48,10 +48,10 @@ pub const PARTS: &[Part] = &[
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
     part("#over .counts", Markup, SAID, |state| over::counts(&state.run)),
     part("#over .checks", Markup, SAID, |state| over::checks(&state.run)),
-    part("#run-state", Markup, SAID, |state| training::PLACES[0].1(&state.run)),
-    part("#run-buttons", Markup, SAID, |state| training::PLACES[1].1(&state.run)),
-    part("#run-steps", Markup, SAID, |state| training::PLACES[2].1(&state.run)),
-    part("#run-loss", Markup, SAID, |state| training::PLACES[3].1(&state.run)),
+    part("#run-state", Markup, SAID, |state| training::state(&state.run)),
+    part("#run-buttons", Markup, SAID, |state| training::controls(&state.run)),
+    part("#run-steps", Markup, SAID, |state| training::steps(&state.run)),
+    part("#run-loss", Markup, SAID, |state| training::curve(&state.run)),
     part("#over > .head > .sub", Text, SAID, |state| over::in_all(&state.run)),
     part("#over > .steps > table", Attribute("aria-rowcount"), SAID, |state| {
         over::row_count(&state.run)

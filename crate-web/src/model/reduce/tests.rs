@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use foldback::report::{
-    FindingRow, FixRow, NodeRow, Report, Role, TickGlyph, TrainLine, TrainReport, Weight,
+    FindingRow, FixRow, NodeRow, Report, Role, TickGlyph, TrainLine, TrainReport,
 };
 
 use super::{RULES, State, reduce};
@@ -18,7 +18,6 @@ const TEXT: &str = "rules upstream\ny = w / c";
 
 fn refusal() -> FindingRow {
     FindingRow {
-        weight: Weight::Error,
         code: "gradient-shape".to_owned(),
         stops: true,
         node: Some(1),
@@ -26,13 +25,7 @@ fn refusal() -> FindingRow {
         op: "div".to_owned(),
         word: "DIV".to_owned(),
         src: Some(1),
-        title: String::new(),
         message: "c was stretched".to_owned(),
-        clash: None,
-        clash_axes: Vec::new(),
-        why: String::new(),
-        next: String::new(),
-        cite: String::new(),
         span: Some((23, 24)),
         line: Some(2),
         fixes: vec![FixRow {
@@ -41,6 +34,7 @@ fn refusal() -> FindingRow {
             changes_rules: false,
             edits: vec![(23, 24, "repeat(c, w)".to_owned())],
         }],
+        ..FindingRow::default()
     }
 }
 
