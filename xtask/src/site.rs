@@ -21,7 +21,7 @@ pub(crate) const BUDGET: usize = 300_000;
 pub(crate) const CEILING: usize = 400_000;
 
 /// The same where std comes with the compiler: there the panics of the page's module keep their words.
-pub(crate) const CEILING_WITH_WORDS: usize = 450_000;
+pub(crate) const CEILING_WITH_WORDS: usize = 440_000;
 
 /// Scripts, styles and data come from the site alone, and nothing else is ever asked for.
 const CSP: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; \
