@@ -231,7 +231,7 @@ fn losses(html: &mut Html, training: &TrainReport) {
     if let (Some(last), true) = (training.losses.last(), training.losses.len() > 2) {
         let told = training.losses.len() - 1;
         let all = training.done as usize <= told;
-        let first = ["loss, first ", &told.to_string(), " steps"].concat();
+        let first = ["first ", &told.to_string(), " steps"].concat();
         row(if all { "loss, all steps" } else { &first }, *before, *last);
     }
     html.raw("</tbody></table>");
