@@ -221,18 +221,16 @@ fn index(shape: &[u32], flat: usize) -> Vec<u32> {
 
 fn losses(html: &mut Html, training: &TrainReport) {
     let [before, after, ..] = training.losses.as_slice() else { return };
-    html.raw("<table class=\"mini loss\"><caption class=\"vh\">The loss over the first step and over all</caption><thead><tr><td></td><th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th></tr></thead><tbody>");
+    html.raw("<table class=\"mini loss\"><caption class=\"vh\">The loss over the first step and over the first ones</caption><thead><tr><th scope=\"col\">loss</th><th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th></tr></thead><tbody>");
     let mut row = |name: &str, before: f64, after: f64| {
         html.raw("<tr><th scope=\"row\">").raw(name).raw("</th><td>").text(&short(before, 7));
         html.raw("</td><td>").text(&short(after, 7)).raw("</td><td>");
         html.text(&short(after - before, 6)).raw("</td></tr>");
     };
-    row("loss", *before, *after);
+    row("1 step", *before, *after);
     if let (Some(last), true) = (training.losses.last(), training.losses.len() > 2) {
-        let told = training.losses.len() - 1;
-        let all = training.done as usize <= told;
-        let first = ["first ", &told.to_string(), " steps"].concat();
-        row(if all { "loss, all steps" } else { &first }, *before, *last);
+        let told = [&(training.losses.len() - 1).to_string(), " steps"].concat();
+        row(&told, *before, *last);
     }
     html.raw("</tbody></table>");
     // The first order prediction: what the slope alone promises.
