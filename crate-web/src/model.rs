@@ -15,6 +15,7 @@ pub mod stage;
 pub mod svg;
 
 pub mod answer;
+pub mod asks;
 pub mod doc;
 pub mod examples;
 pub mod supervise;
@@ -26,5 +27,7 @@ pub mod action;
 pub mod chart;
 pub mod keys;
 pub mod markup;
+#[cfg(feature = "full")]
+pub mod panels;
 pub mod parts;
 pub mod reduce;

@@ -46,6 +46,15 @@ pub enum Job {
     },
     /// Do this with the run of this revision.
     Control(Control),
+    /// Make the markup of a panel. It goes to a worker of its own.
+    Panel {
+        /// The place that asks.
+        slot: u32,
+        /// The whole text.
+        text: String,
+        /// A word, and what that needs to know.
+        ask: String,
+    },
 }
 
 /// What can be done with a training run.
@@ -99,6 +108,15 @@ pub enum Body {
     },
     /// A [`Trained`] follows, with the steps taken so far.
     Training(Pace),
+    /// The markup of a panel.
+    Panel {
+        /// The place that asked.
+        slot: u32,
+        /// What it asked.
+        ask: String,
+        /// What is to stand there.
+        html: String,
+    },
     /// Still at work.
     Progress,
     /// The worker is about to end.

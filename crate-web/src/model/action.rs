@@ -5,6 +5,7 @@ use std::sync::Arc;
 use foldback::report::CheckReport;
 
 use super::answer::Answer;
+use super::asks;
 use super::layout::Orientation;
 use super::names::Arrow;
 use super::supervise::LinkState;
@@ -133,6 +134,21 @@ pub enum Action {
     PickFix(usize),
     /// Put a panel over the graph, or take it away.
     Toggle(Over),
+    /// Tell the panel over the graph something more.
+    Tell(String),
+    /// The worker has made the markup of a panel.
+    Panel {
+        /// The place that asked.
+        slot: usize,
+        /// The text's revision.
+        rev: u32,
+        /// What was asked.
+        ask: String,
+        /// What is to stand there.
+        html: String,
+    },
+    /// Take a node's elements along: the kind, and the node.
+    Take(String),
     /// Show a pane on a narrow page.
     Show(Tab),
     /// Light or dark.
@@ -224,6 +240,8 @@ pub enum Effect {
     },
     /// Tell the trainer.
     Train(trainer::Event),
+    /// Tell the panels' worker.
+    Panels(asks::Event),
     /// Put a text that was not typed into the editor, and the caret, in bytes.
     ShowText {
         /// All of it.
@@ -242,6 +260,15 @@ pub enum Effect {
         /// What it holds.
         text: String,
     },
+    /// Save a file of bytes, given as hexadecimal digits.
+    DownloadBytes {
+        /// Its name.
+        name: String,
+        /// Two digits a byte.
+        digits: String,
+    },
+    /// Put a text on the clipboard.
+    Copy(String),
     /// Say a sentence to those who cannot see the page.
     Announce(String),
     /// Give a pane the focus.

@@ -79,6 +79,8 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "." if letters => Action::Step(Move::Fold { forward: true }),
         "," if letters => Action::Step(Move::Fold { forward: false }),
         "l" if letters && !held => Action::NextRules,
+        "p" if letters && !held => Action::Toggle(Over::Paths),
+        "f" if letters && !held => Action::Toggle(Over::Fold),
         "?" if letters => Action::Help,
         "0" if walking => Action::Fit,
         "+" | "=" if walking => Action::Zoom { factor: 1.25, at: None },
@@ -118,7 +120,13 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
     ),
     (
         "Stepper and graph",
-        &[(". ,", "Next, previous fold"), ("L", "Next rules"), ("?", "This map")],
+        &[
+            (". ,", "Next, previous fold"),
+            ("F", "The fold, cell by cell"),
+            ("P", "The paths of the node"),
+            ("L", "Next rules"),
+            ("?", "This map"),
+        ],
     ),
 ];
 

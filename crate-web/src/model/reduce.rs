@@ -9,6 +9,7 @@ use foldback::report::{CheckReport, FindingRow, Report, TrainReport, Weight};
 
 use super::action::{Action, Effect, Move, Pane, Source};
 use super::answer::Answer;
+use super::asks::{self, Panels};
 use super::doc::Doc;
 use super::examples::{EXAMPLES, NEW};
 use super::layout::Orientation;
@@ -94,6 +95,8 @@ pub struct State {
     pub scroll: Scroll,
     /// What the engine has said.
     pub run: Run,
+    /// What the panels' worker has made.
+    pub panels: Panels,
     /// How the engine is.
     pub link: LinkState,
     /// Counts the changes of that.
@@ -119,6 +122,12 @@ impl State {
 
 /// Changes the state and says what else to do.
 pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
+    let mut effects = acted(state, action);
+    effects.extend(asks::ask(state).into_iter().map(Effect::Panels));
+    effects
+}
+
+fn acted(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = Vec::new();
     match action {
         Action::Type { text, caret } => {
@@ -204,8 +213,16 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::PickFix(fix) => state.view.fix = fix,
         Action::Toggle(over) => {
             state.view.over = if state.view.over == over { Over::Graph } else { over };
+            state.panels.args.clear();
             state.view.tab = Tab::Graph;
         }
+        Action::Tell(args) => state.panels.args = args,
+        Action::Panel { slot, rev, ask, html } => match state.panels.fill(slot, rev, &ask, html) {
+            Some((name, text)) if name.is_empty() => effects.push(Effect::Copy(text)),
+            Some((name, digits)) => effects.push(Effect::DownloadBytes { name, digits }),
+            None => {}
+        },
+        Action::Take(what) => state.panels.take = what,
         Action::Show(tab) => state.view.tab = tab,
         Action::SetTheme(theme) => {
             state.view.theme = theme;

@@ -12,6 +12,14 @@ pub enum Over {
     Checks,
     /// The table of all steps.
     Steps,
+    /// A fold, cell by cell.
+    Fold,
+    /// The same graph under all rule sets.
+    Rules,
+    /// What each consumer of a node sends it.
+    Paths,
+    /// The language, the ops and the codes.
+    Reference,
 }
 
 /// What the right column shows.

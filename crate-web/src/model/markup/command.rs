@@ -1,6 +1,7 @@
 //! The commands that markup carries in `data-do`: a word, and what it needs to know.
 
 use crate::model::action::{Action, Move, Source};
+use crate::model::reduce::RULES;
 use crate::model::timeline::Grain;
 use crate::model::view::{Over, Tab, Theme};
 use crate::protocol::Control;
@@ -40,6 +41,13 @@ pub fn read(command: &str) -> Option<Action> {
         "trouble" => Action::ShowTrouble(number(first)? as u32),
         "checks" => Action::Toggle(Over::Checks),
         "steps" => Action::Toggle(Over::Steps),
+        "show-fold" => Action::Toggle(Over::Fold),
+        "show-rules" => Action::Toggle(Over::Rules),
+        "show-paths" => Action::Toggle(Over::Paths),
+        "reference" => Action::Toggle(Over::Reference),
+        "tell" => Action::Tell(command.get(5..).unwrap_or_default().to_owned()),
+        "take" => Action::Take(command.get(5..).unwrap_or_default().to_owned()),
+        "rules" => Action::SetRules(RULES.into_iter().find(|rules| *rules == first)?),
         "zoom-in" => Action::Zoom { factor: 1.25, at: None },
         "zoom-out" => Action::Zoom { factor: 0.8, at: None },
         "fit" => Action::Fit,

@@ -1,6 +1,7 @@
 //! What opens over the graph: the checks, or the table of all steps. Here are their frames, and what fills them.
 
 use super::{Html, checks, steps};
+use crate::model::asks::Slot;
 use crate::model::reduce::{Run, State};
 use crate::model::view::Over;
 
@@ -10,34 +11,53 @@ pub fn panel(state: &State) -> String {
         Over::Graph => return String::new(),
         Over::Checks => ("Checks", "checks"),
         Over::Steps => ("Steps", "steps"),
+        Over::Fold => ("Fold", "made folding"),
+        Over::Rules => ("Rules side by side", "made"),
+        Over::Paths => ("Paths", "made"),
+        Over::Reference => ("Reference", "made"),
     };
     let mut html = Html::new();
     html.raw("<div class=\"over\" id=\"over\"><div class=\"head\"><h2>").raw(word).raw("</h2>");
     if state.view.over == Over::Checks {
         html.raw("<div class=\"counts\">").raw(&counts(&state.run)).raw("</div>");
     } else {
-        html.raw("<span class=\"sub\">").raw(&in_all(&state.run));
+        html.raw("<span class=\"sub\">");
+        if state.view.over == Over::Steps {
+            html.raw(&in_all(&state.run));
+        }
         html.raw("</span><span class=\"grow\"></span>");
     }
     html.raw("<button class=\"btn\" data-do=\"graph\">").boxed_icon("cross");
     html.raw("Back to graph<kbd>Esc</kbd></button></div><div class=\"overbody ").raw(label);
     html.raw("\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(word).raw("\">");
-    if state.view.over == Over::Checks {
-        let run = &state.run;
-        if let Some(report) = run.report() {
-            html.raw(&checks::panel(report, run.checks.as_deref(), Some(run)));
+    match state.view.over {
+        Over::Checks => {
+            let run = &state.run;
+            if let Some(report) = run.report() {
+                html.raw(&checks::panel(report, run.checks.as_deref(), Some(run)));
+            }
         }
-    } else {
-        html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
-        html.raw(
-            "<th scope=\"col\" class=\"no\">No.</th><th scope=\"col\" class=\"ph\">Phase</th>",
-        );
-        html.raw("<th scope=\"col\">Step</th><th scope=\"col\">Detail</th>");
-        html.raw("<th scope=\"col\" class=\"say\">In words</th></tr></thead><tbody>");
-        html.raw(&rows(state)).raw("</tbody></table>");
+        Over::Steps => {
+            html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
+            html.raw(
+                "<th scope=\"col\" class=\"no\">No.</th><th scope=\"col\" class=\"ph\">Phase</th>",
+            );
+            html.raw("<th scope=\"col\">Step</th><th scope=\"col\">Detail</th>");
+            html.raw("<th scope=\"col\" class=\"say\">In words</th></tr></thead><tbody>");
+            html.raw(&rows(state)).raw("</tbody></table>");
+        }
+        _ => _ = html.raw(&made(state)),
     }
     html.raw("</div></div>");
     html.done()
+}
+
+/// What the panels' worker has made for it, or that it is still at it.
+pub fn made(state: &State) -> String {
+    match state.panels.html(Slot::Over) {
+        "" => "<p class=\"nopanel\">Making this panel…</p>".to_owned(),
+        html => html.to_owned(),
+    }
 }
 
 /// How many checks agree.

@@ -1,7 +1,10 @@
 //! The table itself, in the page's own order.
 
 use super::Put::{After, Attribute, Class, Flag, Markup, Pressed, Text, Value};
-use super::{CAMERA, CHOICE, ENGINE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT};
+use super::{
+    CAMERA, CHOICE, ENGINE, MADE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT,
+};
+use crate::model::asks::Slot;
 use crate::model::markup::track::{self, Track};
 use crate::model::markup::{Html, outline, over, prints_ne, say, side, training, trouble};
 use crate::model::reduce::{Run, State};
@@ -57,11 +60,15 @@ pub const PARTS: &[Part] = &[
         over::row_count(&state.run)
     }),
     part("#over > .steps tbody", Markup, SAID | STEP | SCROLL, over::rows),
+    part("#over > .made", Markup, MADE, over::made),
     // The right column.
     part("#side", Attribute("aria-label"), SIDE, |state| side::word(state.view.side).to_owned()),
     part("#side > .head", Markup, SIDE | SAID, |state| side::head(&state.run, state.view.side)),
     part("#side > .body", Class("prob"), SIDE, |state| set(is_problem(state))),
-    part("#side > .body", Markup, SIDE | SAID | STEP, |state| side::body(&state.run, &state.view)),
+    part("#side > .body > .now", Markup, SIDE | SAID | STEP, |state| {
+        side::body(&state.run, &state.view)
+    }),
+    part("#side > .body > .made", Markup, MADE, |state| state.panels.html(Slot::Side).to_owned()),
     // The stepper.
     part("#play", Attribute("aria-pressed"), CHOICE, |state| yes(state.view.playing)),
     part("#play", Attribute("aria-label"), CHOICE, |state| {
@@ -129,6 +136,12 @@ pub const PARTS: &[Part] = &[
         yes(state.view.over == Over::Steps)
     }),
     part("#dock-steps > .count-pill", Text, SAID, |state| state.run.timeline.len().to_string()),
+    part("#dock-rules", Attribute("aria-pressed"), OVER, |state| {
+        yes(state.view.over == Over::Rules)
+    }),
+    part("#dock-reference", Attribute("aria-pressed"), OVER, |state| {
+        yes(state.view.over == Over::Reference)
+    }),
     part("#order", Text, SAID, |state| {
         let ne = state.run.report().is_some_and(|report| prints_ne(&report.rules));
         let both = "Shapes are row-major; ne is the order ggml prints";

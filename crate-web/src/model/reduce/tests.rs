@@ -196,10 +196,14 @@ fn stepping_without_a_document_is_nothing() {
 #[test]
 fn playing_ends_at_the_end() {
     let mut state = page();
+    let waits = |effects: Vec<Effect>| {
+        let is_wait = |effect: &Effect| matches!(effect, Effect::Wait(800));
+        effects.iter().filter(|effect| is_wait(effect)).count() == 1
+    };
     reduce(&mut state, Action::Step(Move::To(8)));
-    assert_eq!(reduce(&mut state, Action::Play), [Effect::Wait(800)]);
+    assert!(waits(reduce(&mut state, Action::Play)));
     assert_eq!(state.view.step, 9);
-    assert_eq!(reduce(&mut state, Action::Beat), [Effect::Wait(800)]);
+    assert!(waits(reduce(&mut state, Action::Beat)));
     let effects = reduce(&mut state, Action::Beat);
     assert!(!state.view.playing);
     assert!(says(&effects)[0].starts_with("Step 11 of 11"));
