@@ -221,8 +221,8 @@ impl Link {
             }
             Body::Checks { done } => {
                 self.on(if done { Event::Done(rev) } else { Event::Progress(rev) });
-                if let Some(report) = unpack(&bytes()) {
-                    (self.0.tell)(Action::Checked { rev, report: std::sync::Arc::new(report) });
+                if let Some(checked) = unpack(&bytes()) {
+                    (self.0.tell)(Action::Checked { rev, checked: std::sync::Arc::new(checked) });
                 }
             }
             Body::Training(_) | Body::Panel { .. } => {}
@@ -240,7 +240,7 @@ impl Link {
                 self.train(trainer::Event::Heard(rev, pace));
                 if let Some(trained) = unpack(&Uint8Array::new(&message.get(1)).to_vec()) {
                     let trained = std::sync::Arc::new(trained);
-                    (self.0.tell)(Action::Trained { rev, pace, trained });
+                    (self.0.tell)(Action::Trained { rev, trained });
                 }
             }
             _ => {}

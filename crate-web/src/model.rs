@@ -24,6 +24,7 @@ pub mod trainer;
 pub mod view;
 
 pub mod action;
+#[cfg(feature = "full")]
 pub mod chart;
 pub mod keys;
 pub mod markup;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use foldback::report::CheckReport;
-
 use super::answer::Answer;
 use super::asks;
 use super::layout::Orientation;
@@ -12,7 +10,7 @@ use super::supervise::LinkState;
 use super::timeline::Grain;
 use super::trainer;
 use super::view::{Over, Room, Scroll, Tab, Theme};
-use crate::protocol::{Control, Job, Pace, Trained};
+use crate::protocol::{Checked, Control, Job, Trained};
 
 /// Where to step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,14 +185,12 @@ pub enum Action {
         /// The text's revision.
         rev: u32,
         /// The entries so far.
-        report: Arc<CheckReport>,
+        checked: Arc<Checked>,
     },
     /// The engine has taken steps.
     Trained {
         /// The text's revision.
         rev: u32,
-        /// How the run stands.
-        pace: Pace,
         /// The steps so far.
         trained: Arc<Trained>,
     },

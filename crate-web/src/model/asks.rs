@@ -39,7 +39,8 @@ impl Slot {
         let step = || run.timeline.picture(view.step).unwrap_or(0).to_string();
         match self {
             Self::Over => match view.over {
-                Over::Graph | Over::Checks | Over::Steps => String::new(),
+                Over::Graph | Over::Steps => String::new(),
+                Over::Checks => "checks".to_owned(),
                 Over::Fold => ["fold ", &step(), " ", args].concat(),
                 Over::Rules => "rules".to_owned(),
                 Over::Paths => ["paths ", &node(), " ", args].concat(),

@@ -5,10 +5,8 @@
 //! which [`command::read`] understands. Deliberately absent: colours, sizes and `style` attributes, which the
 //! content security policy forbids.
 
-pub mod checks;
 pub mod code;
 pub mod command;
-pub mod evidence;
 pub mod grid;
 pub mod inspect;
 pub mod math;
@@ -20,7 +18,6 @@ pub mod shell;
 pub mod side;
 pub mod steps;
 pub mod track;
-pub mod training;
 pub mod trouble;
 
 /// Markup under construction.

@@ -6,6 +6,8 @@
 use foldback::construct::Budget;
 use foldback::report::{Analysis, NodeRow, Report, analyse};
 
+pub mod checks;
+mod evidence;
 mod fold;
 mod mathml;
 mod paths;
@@ -13,6 +15,7 @@ mod reference;
 mod rules;
 mod sheet;
 mod side;
+pub mod training;
 
 /// A text that panels are made of.
 pub struct Opened {
@@ -53,6 +56,7 @@ pub fn panel(opened: &Opened, ask: &str) -> String {
             let step = number().unwrap_or(0);
             fold::panel(opened, step as usize, rest.split_once(' ').map_or("", |(_, args)| args))
         }
+        "checks" => checks::frame(opened.report()),
         "rules" => rules::panel(opened),
         "paths" => {
             let node = number();

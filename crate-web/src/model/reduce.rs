@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use foldback::lang::{self, Span, TextEdit, edit};
-use foldback::report::{CheckReport, FindingRow, Report, TrainReport, Weight};
+use foldback::report::{FindingRow, Report, Weight};
 
 use super::action::{Action, Effect, Move, Pane, Source};
 use super::answer::Answer;
@@ -13,12 +13,13 @@ use super::asks::{self, Panels};
 use super::doc::Doc;
 use super::examples::{EXAMPLES, NEW};
 use super::layout::Orientation;
+use super::markup::trouble;
 use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::trainer;
 use super::view::{Camera, Over, Room, Scroll, Side, Size, Tab, Theme, View};
-use crate::protocol::{Job, Pace, Trained};
+use crate::protocol::{Checked, Job, Trained};
 
 /// The rule sets, in the order in which one goes through them.
 pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
@@ -42,11 +43,9 @@ pub struct Run {
     /// The text that it is the answer to.
     pub of: String,
     /// The checks of the answer on screen.
-    pub checks: Option<Arc<CheckReport>>,
+    pub checks: Option<Arc<Checked>>,
     /// Its training.
     pub training: Option<Arc<Trained>>,
-    /// How the training run stands.
-    pub pace: Pace,
     /// The revision that it trains: the graph on screen's, which may be older than the text.
     pub trains: Option<u32>,
     /// Its steps.
@@ -268,28 +267,24 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
                 answered(state, &answer, &mut effects);
             }
         }
-        Action::Checked { rev, report } => {
+        Action::Checked { rev, checked } => {
             if rev == state.run.rev && !state.run.is_stale() {
-                state.run.checks = Some(report);
+                state.run.checks = Some(checked);
                 state.run.retime();
             }
         }
-        Action::Trained { rev, pace, trained } => {
+        Action::Trained { rev, trained } => {
             if state.run.trains == Some(rev) {
-                state.run.pace = pace;
                 state.run.training = Some(trained);
                 state.run.retime();
             }
         }
         Action::TrainerEnded { rev, why } => {
             if state.run.trains == Some(rev) {
-                let report = TrainReport {
-                    state: "error".to_owned(),
-                    reason: why,
-                    ..TrainReport::default()
-                };
-                state.run.pace = Pace { over: true, ..Pace::default() };
-                state.run.training = Some(Arc::new(Trained { report, chart: String::new() }));
+                let [said, again] = trouble::trainer(&why);
+                let places = [said, again, String::new(), String::new()];
+                let trained = Trained { places, ..Trained::default() };
+                state.run.training = Some(Arc::new(trained));
                 state.run.retime();
             }
         }
@@ -532,7 +527,6 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
         state.run.shown = Some(Arc::clone(answer));
         state.run.checks = None;
         state.run.training = None;
-        state.run.pace = Pace::default();
     }
     state.run.newest = Some(Arc::clone(answer));
     state.run.retime();

@@ -1,6 +1,6 @@
 //! What opens over the graph: the checks, or the table of all steps. Here are their frames, and what fills them.
 
-use super::{Html, checks, steps};
+use super::{Html, steps};
 use crate::model::asks::Slot;
 use crate::model::reduce::{Run, State};
 use crate::model::view::Over;
@@ -9,7 +9,7 @@ use crate::model::view::Over;
 pub fn panel(state: &State) -> String {
     let (word, label) = match state.view.over {
         Over::Graph => return String::new(),
-        Over::Checks => ("Checks", "checks"),
+        Over::Checks => ("Checks", "made checks"),
         Over::Steps => ("Steps", "steps"),
         Over::Fold => ("Fold", "made folding"),
         Over::Rules => ("Rules side by side", "made"),
@@ -31,12 +31,6 @@ pub fn panel(state: &State) -> String {
     html.raw("Back to graph<kbd>Esc</kbd></button></div><div class=\"overbody ").raw(label);
     html.raw("\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(word).raw("\">");
     match state.view.over {
-        Over::Checks => {
-            let run = &state.run;
-            if let Some(report) = run.report() {
-                html.raw(&checks::panel(report, run.checks.as_deref(), Some(run)));
-            }
-        }
         Over::Steps => {
             html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
             html.raw(
@@ -62,12 +56,24 @@ pub fn made(state: &State) -> String {
 
 /// How many checks agree.
 pub fn counts(run: &Run) -> String {
-    run.checks.as_deref().map(checks::counts).unwrap_or_default()
+    run.checks.as_deref().map(|checks| checks.counts.clone()).unwrap_or_default()
 }
 
-/// All checks, with the places of a training run, which has rows of its own.
+/// The checks, as far as they have come.
 pub fn checks(run: &Run) -> String {
-    run.report().map_or(String::new(), |report| checks::panel(report, run.checks.as_deref(), None))
+    let panel = run.checks.as_deref().map(|checks| checks.panel.clone());
+    panel.unwrap_or_else(|| "<p class=\"nopanel\">Checking…</p>".to_owned())
+}
+
+/// What stands in one of a training run's places.
+pub fn training(run: &Run, place: usize) -> String {
+    match run.training.as_deref() {
+        Some(training) => training.places.get(place).cloned().unwrap_or_default(),
+        None if place == 0 => {
+            "<p class=\"runstate\"><span class=\"tag\">Starting</span></p>".to_owned()
+        }
+        None => String::new(),
+    }
 }
 
 /// How many steps there are.

@@ -102,9 +102,8 @@ fn kind(kind: ParamKind) -> &'static str {
 
 /// `div(a, b)`, with its attributes.
 fn signature(def: &OpDef) -> String {
-    let mut parts: Vec<String> = (0..def.arity.min.clamp(1, 6))
-        .map(|ix| char::from(b'a' + ix as u8).to_string())
-        .collect();
+    let mut parts: Vec<String> =
+        (0..def.arity.min.clamp(1, 6)).map(|ix| char::from(b'a' + ix as u8).to_string()).collect();
     if def.arity.max > def.arity.min {
         parts.push("…".to_owned());
     }

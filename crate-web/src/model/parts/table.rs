@@ -6,10 +6,11 @@ use super::{
 };
 use crate::model::asks::Slot;
 use crate::model::markup::track::{self, Track};
-use crate::model::markup::{Html, outline, over, prints_ne, say, side, training, trouble};
+use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
 use crate::model::reduce::{Run, State};
 use crate::model::supervise::LinkState;
 use crate::model::view::{Over, Side};
+use crate::protocol::PLACES;
 
 const fn part(at: &'static str, put: super::Put, on: Signals, make: fn(&State) -> String) -> Part {
     Part { at, put, on, make }
@@ -50,17 +51,17 @@ pub const PARTS: &[Part] = &[
     }),
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
     part("#over .counts", Markup, SAID, |state| over::counts(&state.run)),
-    part("#over .checks", Markup, SAID, |state| over::checks(&state.run)),
-    part("#run-state", Markup, SAID, |state| training::state(&state.run)),
-    part("#run-buttons", Markup, SAID, |state| training::controls(&state.run)),
-    part("#run-steps", Markup, SAID, |state| training::steps(&state.run)),
-    part("#run-loss", Markup, SAID, |state| training::curve(&state.run)),
+    part("#over > .made", Markup, MADE, over::made),
+    part("#check-rows", Markup, SAID | MADE, |state| over::checks(&state.run)),
+    part(PLACES[0], Markup, SAID | MADE, |state| over::training(&state.run, 0)),
+    part(PLACES[1], Markup, SAID | MADE, |state| over::training(&state.run, 1)),
+    part(PLACES[2], Markup, SAID | MADE, |state| over::training(&state.run, 2)),
+    part(PLACES[3], Markup, SAID | MADE, |state| over::training(&state.run, 3)),
     part("#over > .head > .sub", Text, SAID, |state| over::in_all(&state.run)),
     part("#over > .steps > table", Attribute("aria-rowcount"), SAID, |state| {
         over::row_count(&state.run)
     }),
     part("#over > .steps tbody", Markup, SAID | STEP | SCROLL, over::rows),
-    part("#over > .made", Markup, MADE, over::made),
     // The right column.
     part("#side", Attribute("aria-label"), SIDE, |state| side::word(state.view.side).to_owned()),
     part("#side > .head", Markup, SIDE | SAID, |state| side::head(&state.run, state.view.side)),
