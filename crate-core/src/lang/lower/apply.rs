@@ -70,6 +70,10 @@ impl Machine<'_> {
         let constants: Vec<Option<Const>> = sources.iter().map(|(val, _)| constant(val)).collect();
         let all: Option<Vec<Const>> = constants.iter().cloned().collect();
         if let Some(all) = all.filter(|_| folds(job.op) && !job.in_place) {
+            if !crate::WHOLE {
+                self.complaints.beyond();
+                return Val::Poison;
+            }
             return match fold(job.op, &all, &params, self.rules, self.budget) {
                 Ok(val) => val,
                 Err(reason) => {
@@ -148,6 +152,9 @@ impl Machine<'_> {
 
     /// The operand to blame, and the text to underline.
     fn blame(&self, reason: &Reason, job: &Job) -> (Option<usize>, Span) {
+        if !crate::WHOLE {
+            return (None, job.span);
+        }
         let src = match reason {
             Reason::FirstWouldStretch { .. }
             | Reason::BadShape { .. }

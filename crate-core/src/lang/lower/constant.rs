@@ -49,6 +49,7 @@ impl ConstCx<'_> {
         let core = self.ast.core(root);
         let expr = self.ast.expr(core);
         match &expr.kind {
+            _ if !crate::WHOLE => self.plain(root),
             ExprKind::Name(name) if is_generator(name) => self.generator(name, &[], expr.span),
             ExprKind::Call(call) if call.name.text == words::LOAD => self.load(call),
             ExprKind::Call(call) if is_generator(&call.name.text) => {
@@ -56,16 +57,20 @@ impl ConstCx<'_> {
             }
             ExprKind::Call(call) => {
                 let known = generator_names();
-                let message = format!("nothing called `{}` fills a leaf", call.name.text);
+                let message = told!("nothing called `{}` fills a leaf", call.name.text);
                 self.complaints.unknown(Code::UnknownOp, &call.name, message, known);
                 None
             }
-            _ => match self.value(root)? {
-                Val::Number(x) => Some(Literal::Number(x)),
-                Val::Bool(x) => Some(Literal::Number(f64::from(u8::from(x)))),
-                Val::List(list) => Some(Literal::List(list)),
-                _ => None,
-            },
+            _ => self.plain(root),
+        }
+    }
+
+    fn plain(&mut self, root: ExprId) -> Option<Literal> {
+        match self.value(root)? {
+            Val::Number(x) => Some(Literal::Number(x)),
+            Val::Bool(x) => Some(Literal::Number(f64::from(u8::from(x)))),
+            Val::List(list) => Some(Literal::List(list)),
+            _ => None,
         }
     }
 
@@ -90,10 +95,14 @@ impl ConstCx<'_> {
                     let parts: Vec<Val> = parts.iter().map(|part| val(*part)).collect();
                     list(&parts, expr.span, self.complaints)
                 }
-                ExprKind::Prefix { sign, operand } => {
-                    let sign = Sign::Prefix(sign.as_str());
-                    self.signed(sign, &[(val(*operand), *operand)], expr.span)
-                }
+                ExprKind::Prefix { sign, operand } => match val(*operand) {
+                    // The sign of a number belongs to the number.
+                    Val::Number(x) => Val::Number(-x),
+                    val => {
+                        let sign = Sign::Prefix(sign.as_str());
+                        self.signed(sign, &[(val, *operand)], expr.span)
+                    }
+                },
                 ExprKind::Infix { sign, left, right, .. } => {
                     let operands = [(val(*left), *left), (val(*right), *right)];
                     self.signed(Sign::Infix(sign.as_str()), &operands, expr.span)
@@ -115,6 +124,10 @@ impl ConstCx<'_> {
     }
 
     fn signed(&mut self, sign: Sign, operands: &[(Val, ExprId)], span: Span) -> Val {
+        if !crate::WHOLE {
+            self.complaints.beyond();
+            return Val::Poison;
+        }
         let Some(op) = by_sign(sign) else {
             return Val::Poison;
         };
@@ -146,6 +159,10 @@ impl ConstCx<'_> {
         let mut names: Vec<Option<&str>> = Vec::new();
         for axis in axes {
             let Ok(extent) = u32::try_from(axis.extent) else {
+                if !crate::WHOLE {
+                    self.complaints.beyond();
+                    return None;
+                }
                 let max = self.budget.tensor_elements;
                 let limit = Reason::Budget { limit: Limit::TensorElements, max };
                 let message = limit.sentence("", "this tensor", None, &|_| String::new());
@@ -154,7 +171,7 @@ impl ConstCx<'_> {
             };
             let name = axis.name.as_ref().map(|name| name.text.as_str());
             if let Some(name) = name.filter(|name| names.contains(&Some(*name))) {
-                let message = format!("two axes are called `{name}`; rename one");
+                let message = told!("two axes are called `{name}`; rename one");
                 self.complaints.error(Code::DuplicateName, axis.span, message);
                 return None;
             }
@@ -163,7 +180,7 @@ impl ConstCx<'_> {
         }
         let shape = Shape::new(&dims);
         if shape.is_none() {
-            let message = format!("a tensor has at most {MAX_RANK} axes, this has {}", dims.len());
+            let message = told!("a tensor has at most {MAX_RANK} axes, this has {}", dims.len());
             self.complaints.error(Code::BadLiteral, text.span, message);
         }
         shape.map(|shape| (shape, names))
@@ -190,9 +207,9 @@ impl ConstCx<'_> {
                 if own != to && !flat {
                     let (n, wanted) = (own.n_elements(), to.n_elements());
                     let message = if n == wanted {
-                        format!("this list has shape {own}, not {to}")
+                        told!("this list has shape {own}, not {to}")
                     } else {
-                        format!("this list has {n} numbers, and {to} needs {wanted}")
+                        told!("this list has {n} numbers, and {to} needs {wanted}")
                     };
                     Err(bad(message))
                 } else if let Some(x) = misfit(dtype, &list.data) {
@@ -221,13 +238,15 @@ impl ConstCx<'_> {
             return Some(DType::F32);
         };
         let found = DType::by_name(&name.text);
-        if found.is_none() {
+        if found.is_none() && !crate::WHOLE {
+            self.complaints.beyond();
+        } else if found.is_none() {
             let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-            let message = format!("`{}` is no type; write {}", name.text, known.join(", "));
+            let message = told!("`{}` is no type; write {}", name.text, known.join(", "));
             let diagnostic = Diagnostic::error(Code::BadLiteral, name.span, message);
             self.complaints.add(match nearest(&name.text, known) {
                 Some(meant) => {
-                    diagnostic.fix(format!("Write `{meant}`"), TextEdit::replace(name.span, meant))
+                    diagnostic.fix(told!("Write `{meant}`"), TextEdit::replace(name.span, meant))
                 }
                 None => diagnostic,
             });
@@ -248,8 +267,8 @@ fn misfit(dtype: DType, values: &[f64]) -> Option<f64> {
 
 fn no_room(dtype: DType, x: f64) -> String {
     match dtype {
-        DType::Bool => format!("a bool is true or false, not {x}"),
-        _ => format!("{dtype} holds whole numbers up to 2^31 - 1, not {x}"),
+        DType::Bool => told!("a bool is true or false, not {x}"),
+        _ => told!("{dtype} holds whole numbers up to 2^31 - 1, not {x}"),
     }
 }
 
@@ -292,7 +311,7 @@ pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Va
         };
         if let Some(before) = inner.filter(|before| *before != shape) {
             let message =
-                format!("the parts of a list have one shape; here are {before} and {shape}");
+                told!("the parts of a list have one shape; here are {before} and {shape}");
             complaints.error(Code::BadLiteral, span, message);
             return Val::Poison;
         }
@@ -301,7 +320,7 @@ pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Va
     let mut dims = vec![parts.len() as u32];
     dims.extend_from_slice(inner.unwrap_or(Shape::SCALAR).dims());
     let Some(shape) = Shape::new(&dims) else {
-        let message = format!("lists may be {MAX_RANK} deep");
+        let message = told!("lists may be {MAX_RANK} deep");
         complaints.error(Code::BadLiteral, span, message);
         return Val::Poison;
     };
