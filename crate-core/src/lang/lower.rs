@@ -11,6 +11,7 @@ mod call;
 mod complaint;
 mod constant;
 mod directive;
+mod fold;
 mod generator;
 mod leaf;
 mod machine;

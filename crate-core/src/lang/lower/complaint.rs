@@ -7,7 +7,9 @@ use crate::graph::NodeId;
 use crate::lang::ast::{ExprId, ExprKind, Ident};
 use crate::lang::suggest::nearest;
 use crate::lang::{About, Code, Diagnostic, Span, TextEdit, edit};
-use crate::ops::{self, OpKind};
+#[cfg(feature = "full")]
+use crate::ops;
+use crate::ops::OpKind;
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
@@ -186,6 +188,7 @@ impl Machine<'_> {
             let edit = edit::set_rules(text, ast, RuleSet::Numpy.name());
             diagnostic = diagnostic.fix("Use rules numpy", edit);
         }
+        #[cfg(feature = "full")]
         if matches!(reason, Reason::SrcNotContiguous) {
             let packed = format!("{}({})", ops::PACK.def().name, span.of(self.program.text));
             diagnostic = diagnostic.fix("Make a packed copy", TextEdit::replace(span, packed));

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use super::generator::{generator_names, is_generator};
 use super::{Complaints, ReadFile, Val};
 use crate::construct::Budget;
-use crate::graph::{Init, Params};
+use crate::graph::Init;
 use crate::lang::ast::{Ast, Axis, ExprId, ExprKind, Ident, ShapeText};
 use crate::lang::lex::Infix;
 use crate::lang::parse::words;
 use crate::lang::suggest::nearest;
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
-use crate::ops::def::{Cx, Operand, ShapeCx, Sign, Storage};
-use crate::ops::{OpKind, by_sign};
+use crate::ops::def::Sign;
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
@@ -123,29 +122,6 @@ impl ConstCx<'_> {
         vals.pop().filter(|val| !matches!(val, Val::Poison))
     }
 
-    fn signed(&mut self, sign: Sign, operands: &[(Val, ExprId)], span: Span) -> Val {
-        if !crate::WHOLE {
-            self.complaints.beyond();
-            return Val::Poison;
-        }
-        let Some(op) = by_sign(sign) else {
-            return Val::Poison;
-        };
-        let constants: Option<Vec<Const>> = operands.iter().map(|(val, _)| constant(val)).collect();
-        let Some(constants) = constants else {
-            return Val::Poison;
-        };
-        match fold(op, &constants, &Params::default(), self.rules, self.budget) {
-            Ok(val) => val,
-            Err(reason) => {
-                let word = self.rules.op_name(op);
-                let message = reason.sentence(word, "this value", None, &|_| String::new());
-                self.complaints.error(reason.code(), span, message);
-                Val::Poison
-            }
-        }
-    }
-
     /// The shape that the text gives, row-major, with the axes' names in the same order.
     pub(super) fn shape<'t>(
         &mut self,
@@ -237,10 +213,12 @@ impl ConstCx<'_> {
         let Some(name) = name else {
             return Some(DType::F32);
         };
-        let found = DType::by_name(&name.text);
-        if found.is_none() && !crate::WHOLE {
+        if !crate::WHOLE {
             self.complaints.beyond();
-        } else if found.is_none() {
+            return None;
+        }
+        let found = DType::by_name(&name.text);
+        if found.is_none() {
             let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
             let message = told!("`{}` is no type; write {}", name.text, known.join(", "));
             let diagnostic = Diagnostic::error(Code::BadLiteral, name.span, message);
@@ -330,42 +308,6 @@ pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Va
         ty: TensorType { dtype, ..TensorType::f32(shape) },
         data: data.into(),
     }))
-}
-
-/// Whether an op on constants is a constant: not where its value is a window into another's.
-pub(super) fn folds(op: OpKind) -> bool {
-    matches!(op.def().storage, Storage::Own | Storage::OwnOrFirst)
-}
-
-/// Computes an op on constants, in f64.
-pub(super) fn fold(
-    op: OpKind,
-    sources: &[Const],
-    params: &Params,
-    rules: RuleSet,
-    budget: &Budget,
-) -> Result<Val, Reason> {
-    let def = op.def();
-    let mut types: Vec<TensorType> = sources.iter().map(|source| source.ty).collect();
-    if def.stretches {
-        meet(&mut types, sources.iter().map(|source| source.ty.shape.rank() == 0));
-    }
-    let cx = ShapeCx { src: &types, params, broadcast: rules.broadcast() };
-    let ty = (def.shape)(&cx)?;
-    let n = ty.shape.n_elements();
-    if n > budget.tensor_elements {
-        return Err(Reason::Budget { limit: Limit::TensorElements, max: budget.tensor_elements });
-    }
-    // A number that met a shape is still one number: values are found modulo the extents.
-    let operands: Vec<Operand<'_, f64>> =
-        sources.iter().map(|source| Operand { data: &source.data, ty: source.ty }).collect();
-    let mut out = vec![0.0; n as usize];
-    (def.forward.f64)(&mut Cx { src: &operands, params, ty, out: &mut out });
-    Ok(match (ty.shape.rank(), ty.dtype, out.as_slice()) {
-        (0, DType::Bool, [x]) => Val::Bool(x.abs() > 0.0),
-        (0, _, [x]) => Val::Number(*x),
-        _ => Val::List(Arc::new(Const { ty, data: out.into() })),
-    })
 }
 
 /// Gives numbers the shape they meet: that of the operand with the most elements.
