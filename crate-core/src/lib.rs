@@ -23,6 +23,7 @@ macro_rules! told {
     };
 }
 
+pub mod decimal;
 pub mod tensor;
 
 #[cfg(feature = "full")]

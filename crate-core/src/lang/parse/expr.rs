@@ -287,7 +287,9 @@ impl Reader<'_, '_> {
             };
             return fail!(self, diagnostic);
         }
-        let value: f64 = text.parse().unwrap_or(f64::INFINITY);
+        let Some(value) = read(text) else {
+            return self.beyond();
+        };
         if value.is_finite() {
             return Ok(Number { text: text.to_owned(), value, span: token.span });
         }
@@ -464,4 +466,12 @@ impl Reader<'_, '_> {
         self.open.pop();
         Ok((parts, from.to(self.last_span())))
     }
+}
+
+/// The number that digits stand for; infinity where it is too large. The part of the engine reads short ones only.
+fn read(text: &str) -> Option<f64> {
+    #[cfg(feature = "full")]
+    return Some(text.parse().unwrap_or(f64::INFINITY));
+    #[cfg(not(feature = "full"))]
+    crate::decimal::short(text)
 }
