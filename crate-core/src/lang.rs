@@ -142,6 +142,11 @@ impl Diagnostic {
         Self { code, severity: Severity::Error, span, message, fixes: Vec::new(), about: None }
     }
 
+    /// In the place of all that the part of the engine does not say, so that the whole is asked.
+    pub(crate) fn beyond() -> Self {
+        Self::error(Code::Syntax, Span::at(0), String::new())
+    }
+
     /// The same with one more fix, made of one edit.
     #[must_use]
     pub fn fix(self, title: impl Into<String>, edit: TextEdit) -> Self {

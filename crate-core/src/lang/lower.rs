@@ -11,6 +11,7 @@ mod call;
 mod complaint;
 mod constant;
 mod directive;
+mod fold;
 mod generator;
 mod leaf;
 mod machine;
@@ -183,12 +184,14 @@ fn rules(ast: &Ast, complaints: &mut Complaints) -> RuleSet {
         }
         seen = true;
         named = RuleSet::by_name(&name.text);
-        if named.is_none() {
+        if named.is_none() && !crate::WHOLE {
+            complaints.beyond();
+        } else if named.is_none() {
             let known = RuleSet::ALL.iter().map(|rules| rules.name());
-            let message = format!(
+            let message = told!(
                 "there are no rules called `{}`; write {}",
                 name.text,
-                known.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                known.clone().map(|name| told!("`{name}`")).collect::<Vec<_>>().join(", ")
             );
             complaints.unknown(Code::UnknownName, name, message, known);
         }

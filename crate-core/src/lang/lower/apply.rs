@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Val;
-use super::constant::{Const, constant, fold, folds, meet};
+use super::constant::{Const, constant, meet};
+use super::fold::folds;
 use super::machine::{Machine, Running};
 use crate::construct::{self, Apply};
 use crate::graph::{Flags, Init, NodeId, Params, Value};
@@ -70,14 +71,7 @@ impl Machine<'_> {
         let constants: Vec<Option<Const>> = sources.iter().map(|(val, _)| constant(val)).collect();
         let all: Option<Vec<Const>> = constants.iter().cloned().collect();
         if let Some(all) = all.filter(|_| folds(job.op) && !job.in_place) {
-            return match fold(job.op, &all, &params, self.rules, self.budget) {
-                Ok(val) => val,
-                Err(reason) => {
-                    let (src, span) = self.blame(&reason, job);
-                    self.refuse(running, about, &reason, src, span);
-                    Val::Poison
-                }
-            };
+            return self.fold(running, job, &all, &params);
         }
         let name = running.name_of(job.id);
         let about = Some((job.op, name.clone()));
@@ -147,7 +141,10 @@ impl Machine<'_> {
     }
 
     /// The operand to blame, and the text to underline.
-    fn blame(&self, reason: &Reason, job: &Job) -> (Option<usize>, Span) {
+    pub(super) fn blame(&self, reason: &Reason, job: &Job) -> (Option<usize>, Span) {
+        if !crate::WHOLE {
+            return (None, job.span);
+        }
         let src = match reason {
             Reason::FirstWouldStretch { .. }
             | Reason::BadShape { .. }

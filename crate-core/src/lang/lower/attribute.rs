@@ -99,6 +99,13 @@ impl Machine<'_> {
         };
         match (kind, single) {
             (ParamKind::Num, Some((Val::Number(x), _))) => Ok(Value::Num(x)),
+            // Only the whole engine reads these.
+            (ParamKind::Text | ParamKind::Axis | ParamKind::Axes | ParamKind::Ints, _)
+                if !crate::WHOLE =>
+            {
+                self.complaints.beyond();
+                Err(None)
+            }
             (ParamKind::Text, Some((Val::Text | Val::Word, id))) => {
                 let ast = self.program.ast;
                 match &ast.expr(ast.core(id)).kind {

@@ -89,7 +89,7 @@ impl ConstCx<'_> {
         let mut all = Vec::with_capacity(values.len());
         for (value, (param, default)) in values.into_iter().zip(generator.params) {
             let Some(value) = value.or(*default) else {
-                let message = format!("`{name}` needs {param}; write `{name}({param}=…)`");
+                let message = told!("`{name}` needs {param}; write `{name}({param}=…)`");
                 self.complaints.error(Code::WrongArguments, span, message);
                 return None;
             };
@@ -101,7 +101,7 @@ impl ConstCx<'_> {
     fn wrong_argument(&mut self, generator: &Generator, key: Option<&Ident>, value: ExprId) {
         let names: Vec<&str> = generator.params.iter().map(|(name, _)| *name).collect();
         let takes = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        let message = format!("`{}` takes {takes}, each once", generator.name);
+        let message = told!("`{}` takes {takes}, each once", generator.name);
         if let Some(key) = key {
             self.complaints.unknown(Code::WrongArguments, key, message, names);
         } else {
@@ -139,7 +139,7 @@ impl ConstCx<'_> {
         let loaded = match (self.files)(name) {
             Ok(loaded) => loaded,
             Err(why) => {
-                let message = format!("\"{name}\" cannot be used: {why}");
+                let message = told!("\"{name}\" cannot be used: {why}");
                 self.complaints.error(Code::BadFile, span, message);
                 return None;
             }
@@ -147,7 +147,7 @@ impl ConstCx<'_> {
         let shape = Shape::new(&loaded.dims);
         let shape = shape.filter(|shape| shape.n_elements() == loaded.values.len() as u64);
         let Some(shape) = shape else {
-            let message = format!("\"{name}\" does not hold a tensor of at most {MAX_RANK} axes");
+            let message = told!("\"{name}\" does not hold a tensor of at most {MAX_RANK} axes");
             self.complaints.error(Code::BadFile, span, message);
             return None;
         };
