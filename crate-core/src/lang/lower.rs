@@ -33,6 +33,10 @@ use crate::optimizer::Optimizer;
 use crate::rules::RuleSet;
 
 use self::complaint::Complaints;
+#[cfg(feature = "full")]
+pub(super) use self::directive::{LOSS, METHODS};
+#[cfg(feature = "full")]
+pub(super) use self::generator::generator_names;
 use self::machine::Machine;
 
 /// A file that `load("file")` names.

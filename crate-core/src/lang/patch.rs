@@ -32,8 +32,11 @@ mod leaf;
 mod lines;
 mod names;
 mod palette;
+mod phrase;
 mod pin;
 mod rename;
+mod same;
+mod search;
 mod sketch;
 mod spelling;
 #[cfg(test)]
@@ -48,7 +51,7 @@ use serde::{Deserialize, Serialize};
 pub use complete::{Item, ItemKind, complete};
 pub use diff::{between, inverse};
 pub use fits::{Fit, Misfit, Stretch, fits};
-pub use hover::{Hover, hover};
+pub use hover::{Hover, Wrong, hover};
 pub use palette::{Entry, Suits, palette};
 pub use sketch::{Drawn, DrawnKind, Input, Slot, sketch};
 

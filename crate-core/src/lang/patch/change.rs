@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sketch::{Doc, Drawn};
+use super::sketch::{Doc, Drawn, DrawnKind};
 use super::{Gesture, Refused, clip, connect, delete, group, insert, leaf, pin, rename, ungroup};
 use crate::lang::ast::{Check, Ref, StatementKind};
 use crate::lang::{Span, TextEdit, edit};
@@ -68,22 +68,58 @@ pub(super) struct Moved {
 pub(super) struct Step {
     pub(super) doc: Doc,
     /// Derived names that changed; `None` where the node is gone.
-    names: BTreeMap<String, Option<String>>,
+    names: BTreeMap<String, Option<Renamed>>,
+}
+
+/// Another name for a derived one.
+struct Renamed {
+    to: String,
+    /// By how much the derived names inside a call grew: those of a whole line count on from its arguments'.
+    shift: usize,
 }
 
 impl Step {
-    /// What a node of the text before is called now.
+    /// What a node of the text before is called now; nothing where it is gone.
     pub(super) fn name(&self, before: &str) -> String {
-        let mut head = before;
-        loop {
-            if let Some(now) = self.names.get(head) {
-                let rest = before.strip_prefix(head).unwrap_or("");
-                return now.as_ref().map_or_else(String::new, |now| format!("{now}{rest}"));
-            }
-            match head.rfind('.') {
-                Some(dot) => head = head.get(..dot).unwrap_or(""),
-                None => return before.to_owned(),
-            }
+        match now(&self.names, before) {
+            Now::Same => before.to_owned(),
+            Now::Is(name) => name,
+            Now::Gone => String::new(),
+        }
+    }
+}
+
+/// What became of a name.
+enum Now {
+    Same,
+    Is(String),
+    Gone,
+}
+
+/// What a node is called now.
+fn now(names: &BTreeMap<String, Option<Renamed>>, before: &str) -> Now {
+    let mut head = before;
+    loop {
+        if let Some(now) = names.get(head) {
+            let rest = before.strip_prefix(head).unwrap_or("");
+            return now.as_ref().map_or(Now::Gone, |now| Now::Is(now.with(rest)));
+        }
+        let Some(dot) = head.rfind('.') else {
+            return Now::Same;
+        };
+        head = head.get(..dot).unwrap_or("");
+    }
+}
+
+impl Renamed {
+    /// The new name with what follows the old one.
+    fn with(&self, rest: &str) -> String {
+        let inner = rest.strip_prefix('.').unwrap_or("");
+        let first = inner.split('.').next().unwrap_or("");
+        let tail = inner.get(first.len()..).unwrap_or("");
+        match first.parse::<usize>() {
+            Ok(n) => format!("{}.{}{tail}", self.to, n + self.shift),
+            Err(_) => format!("{}{rest}", self.to),
         }
     }
 }
@@ -99,15 +135,10 @@ pub(super) fn step(doc: &Doc, edits: &[TextEdit], moved: &[Moved]) -> Result<Ste
             continue;
         };
         let name = of.name();
-        let step =
-            names.iter().filter(|(old, _)| is_head(old, &name)).max_by_key(|(old, _)| old.len());
-        match step {
-            Some((old, Some(new))) => {
-                let rest = name.strip_prefix(old.as_str()).unwrap_or("");
-                changes.push(TextEdit::replace(of.span, format!("{new}{rest}")));
-            }
-            Some((_, None)) => changes.push(super::lines::remove(&made.text, statement.span)),
-            None => {}
+        match now(&names, &name) {
+            Now::Is(new) if new != name => changes.push(TextEdit::replace(of.span, new)),
+            Now::Gone => changes.push(super::lines::remove(&made.text, statement.span)),
+            _ => {}
         }
     }
     if changes.is_empty() {
@@ -158,7 +189,7 @@ fn renamed(
     new: &Doc,
     edits: &[TextEdit],
     moved: &[Moved],
-) -> BTreeMap<String, Option<String>> {
+) -> BTreeMap<String, Option<Renamed>> {
     let parts = || old.drawn.iter().filter(|node| !node.is_line);
     if parts().next().is_none() {
         return BTreeMap::new();
@@ -168,8 +199,15 @@ fn renamed(
     let mut names = BTreeMap::new();
     for node in parts() {
         let now = map.span(node.span).and_then(|span| by_span.get(&span));
-        if now.is_none_or(|now| now.name != node.name) {
-            names.insert(node.name.clone(), now.map(|now| now.name.clone()));
+        let shift = match now {
+            Some(now) if now.is_line && matches!(now.kind, DrawnKind::Call(_)) => {
+                new.drawn.iter().filter(|part| part.line == now.line && !part.is_line).count()
+            }
+            _ => 0,
+        };
+        let renamed = now.map(|now| Renamed { to: now.name.clone(), shift });
+        if renamed.as_ref().is_none_or(|now| now.to != node.name) {
+            names.insert(node.name.clone(), renamed);
         }
     }
     names

@@ -84,8 +84,13 @@ pub(super) fn insert_after(text: &str, statement: Span, lines: &str) -> TextEdit
     let next = rest.trim_start_matches([' ', '\t', ';']);
     // Another statement on the same line comes after the new ones.
     let is_last = next.is_empty() || next.starts_with('#');
-    let place = if is_last { line_end } else { statement.end };
-    TextEdit::insert(place, format!("{}{lines}", new_line(text)))
+    let line_break = new_line(text);
+    if is_last {
+        return TextEdit::insert(line_end, format!("{line_break}{lines}"));
+    }
+    // A comment must not swallow it.
+    let end = if lines.contains('#') { line_break } else { "" };
+    TextEdit::insert(statement.end, format!("{line_break}{lines}{end}"))
 }
 
 /// Puts lines before a statement and the comments directly above it.

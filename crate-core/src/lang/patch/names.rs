@@ -38,6 +38,31 @@ impl Taken {
         Self(names)
     }
 
+    /// The names of the document's own lines, and all that they read: what is inside functions is free.
+    pub(super) fn outside(doc: &Doc) -> Self {
+        let defined = doc.ast.statements().filter_map(|statement| statement.kind.defines());
+        let mut names: BTreeSet<String> = defined.map(|name| name.text.clone()).collect();
+        let functions = doc.function_spans();
+        for (_, expr) in doc.ast.exprs() {
+            let inside =
+                functions.iter().any(|f| f.start <= expr.span.start && expr.span.end <= f.end);
+            if let (ExprKind::Name(name), false) = (&expr.kind, inside) {
+                names.insert(name.clone());
+            }
+        }
+        Self(names)
+    }
+
+    /// Takes what another document names, too.
+    pub(super) fn join(&mut self, other: &Doc) {
+        self.0.extend(Self::of(other).0);
+    }
+
+    /// Whether a name is taken.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
     /// A free name that is, or begins with, this one; it is taken from now on.
     pub(super) fn free(&mut self, wanted: &str) -> String {
         let is_free = |name: &str| {

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Code, Refused};
 use crate::construct::Budget;
-use crate::lang::ast::{Ast, ExprId, ExprKind, Function, LeafRole, Line, Statement, StatementKind};
+use crate::lang::ast::{
+    Ast, Call, ExprId, ExprKind, Function, LeafRole, Line, Statement, StatementKind,
+};
 use crate::lang::lower::{Lowered, lower};
 use crate::lang::{Span, parse, spell};
 use crate::ops::{OpKind, by_name};
@@ -331,6 +333,27 @@ impl Doc {
             _ => return None,
         };
         let function = self.function(&call.name.text)?;
+        let given = Self::given(function, call, receiver);
+        // An argument that is left out has no text to replace.
+        let slots = given.into_iter().flatten().map(|id| self.slot(self.ast.expr(id).span));
+        let node = self.lowered.names.get(name).map(|id| self.lowered.graph.node(*id));
+        Some(Drawn {
+            name: name.to_owned(),
+            kind: DrawnKind::Call(function.name.text.clone()),
+            slots: slots.collect(),
+            span,
+            line: span,
+            is_line: !name.contains('.'),
+            shape: node.map(|node| node.ty.shape.dims().to_vec()),
+        })
+    }
+
+    /// What a call gives for each argument of a function.
+    pub(super) fn given(
+        function: &Function,
+        call: &Call,
+        receiver: Option<ExprId>,
+    ) -> Vec<Option<ExprId>> {
         let mut given: Vec<Option<ExprId>> = vec![None; function.formals.len()];
         let positional = call.arguments.iter().filter(|argument| argument.name.is_none());
         let positional = receiver.into_iter().chain(positional.map(|argument| argument.value));
@@ -346,18 +369,7 @@ impl Doc {
                 *slot = Some(argument.value);
             }
         }
-        // An argument that is left out has no text to replace.
-        let slots = given.into_iter().flatten().map(|id| self.slot(self.ast.expr(id).span));
-        let node = self.lowered.names.get(name).map(|id| self.lowered.graph.node(*id));
-        Some(Drawn {
-            name: name.to_owned(),
-            kind: DrawnKind::Call(function.name.text.clone()),
-            slots: slots.collect(),
-            span,
-            line: span,
-            is_line: !name.contains('.'),
-            shape: node.map(|node| node.ty.shape.dims().to_vec()),
-        })
+        given
     }
 
     /// What a line is that lowering made nothing of.
