@@ -24,15 +24,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ast::{Ast, Ident, StatementKind};
-use super::source_map::SourceMap;
+use super::source_map::{NodeText, SourceMap};
 use super::{Code, Diagnostic, Span};
 use crate::autodiff::Given;
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
+use crate::ops::OpKind;
 use crate::optimizer::Optimizer;
 use crate::rules::RuleSet;
 
 use self::complaint::Complaints;
+#[cfg(feature = "full")]
+pub(super) use self::directive::{LOSS, METHODS};
+#[cfg(feature = "full")]
+pub(super) use self::generator::generator_names;
 use self::machine::Machine;
 
 /// A file that `load("file")` names.
@@ -60,6 +65,10 @@ pub struct Lowered {
     pub names: BTreeMap<Arc<str>, NodeId>,
     /// Names that have no value because of a mistake or an open input, with their places.
     pub valueless: Vec<Ident>,
+    /// Ops that could not be applied, with the names that their nodes would have: a drawing shows them too.
+    pub unmade: Vec<Unmade>,
+    /// Calls of functions that stand in the document's own lines.
+    pub calls: Vec<Called>,
     /// The node backward starts from: the `backward` line's, or the one called `loss`.
     pub loss: Option<NodeId>,
     /// The `backward` line.
@@ -74,6 +83,26 @@ pub struct Lowered {
     pub pins: Vec<Pin>,
     /// What is wrong, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An op that was not applied: an operand has no value, or does not fit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Unmade {
+    /// The name that the node would have. It is given to no other node.
+    pub name: String,
+    /// The op.
+    pub op: OpKind,
+    /// The text behind it.
+    pub text: NodeText,
+}
+
+/// A call of a function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Called {
+    /// Its name: the nodes inside are called `NAME.…`.
+    pub name: String,
+    /// The expression.
+    pub span: Span,
 }
 
 /// `backward NODE with VALUE`.

@@ -18,7 +18,13 @@ use crate::rules::RuleSet;
 use crate::tensor::TensorType;
 
 /// The node that a document means where no `backward` line names one.
-const LOSS: &str = "loss";
+pub(in crate::lang) const LOSS: &str = "loss";
+
+/// Methods of training with their settings: learning rate, decay and the rest as in `ggml-autodiff.md` 5.4.
+pub(in crate::lang) const METHODS: &[(&str, &[&str])] = &[
+    ("sgd", &["lr", "momentum", "wd", "steps", "period", "clip"]),
+    ("adamw", &["lr", "beta1", "beta2", "eps", "wd", "steps", "period", "clip"]),
+];
 
 struct Directives<'d, 'a> {
     /// Names whose lines have no value.
@@ -226,17 +232,12 @@ impl Directives<'_, '_> {
     }
 
     fn train(&mut self, method: &Ident, settings: &[Setting], span: Span) {
-        // Learning rate, decay and the rest as in `ggml-autodiff.md` 5.4.
-        const OWN: &[(&str, &[&str])] = &[
-            ("sgd", &["lr", "momentum", "wd", "steps", "period", "clip"]),
-            ("adamw", &["lr", "beta1", "beta2", "eps", "wd", "steps", "period", "clip"]),
-        ];
-        let Some((_, own)) = OWN.iter().find(|(name, _)| *name == method.text) else {
+        let Some((_, own)) = METHODS.iter().find(|(name, _)| *name == method.text) else {
             if !crate::WHOLE {
                 return self.out.complaints.beyond();
             }
             let message = told!("`{}` is no method; write `sgd` or `adamw`", method.text);
-            let known = OWN.iter().map(|(name, _)| *name);
+            let known = METHODS.iter().map(|(name, _)| *name);
             self.out.complaints.unknown(Code::UnknownName, method, message, known);
             return;
         };

@@ -46,7 +46,7 @@ fn nth(values: &[f64], ix: usize) -> f64 {
 }
 
 /// The names of all generators.
-pub(super) fn generator_names() -> impl Iterator<Item = &'static str> {
+pub(in crate::lang) fn generator_names() -> impl Iterator<Item = &'static str> {
     GENERATORS.iter().map(|generator| generator.name)
 }
 
