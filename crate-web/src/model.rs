@@ -17,6 +17,8 @@ pub mod svg;
 pub mod answer;
 pub mod asks;
 pub mod doc;
+#[cfg(feature = "full")]
+pub mod draft;
 pub mod examples;
 pub mod supervise;
 pub mod timeline;

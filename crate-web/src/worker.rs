@@ -89,7 +89,7 @@ fn receive(worker: &Rc<Worker>, request: Request) {
                 fail_on_purpose(&text);
             }
             let analysis = analyse(&text, &Budget::default());
-            match answer(&analysis, orientation) {
+            match answer(&analysis, &text, orientation) {
                 Some(bytes) => worker.reply(rev, Body::Report, Some(bytes)),
                 None => worker.reply(rev, Body::Beyond, None),
             }
@@ -114,11 +114,15 @@ fn receive(worker: &Rc<Worker>, request: Request) {
 }
 
 /// The packed `Answer` to a text; none where this part of the engine cannot read it and the whole may.
-pub(crate) fn answer(analysis: &Analysis, orientation: Orientation) -> Option<Vec<u8>> {
+pub(crate) fn answer(analysis: &Analysis, text: &str, orientation: Orientation) -> Option<Vec<u8>> {
     if cfg!(not(feature = "full")) && analysis.unreadable() {
         return None;
     }
-    Some(pack(&Answer::new(analysis.report.clone(), orientation)))
+    #[cfg(feature = "full")]
+    let report = crate::model::draft::drafted(&analysis.report, text);
+    #[cfg(not(feature = "full"))]
+    let (report, _) = (analysis.report.clone(), text);
+    Some(pack(&Answer::new(report, orientation)))
 }
 
 /// Breaks the worker the way that the text asks for.

@@ -9,7 +9,7 @@ use super::names::Arrow;
 use super::supervise::LinkState;
 use super::timeline::Grain;
 use super::trainer;
-use super::view::{Over, Room, Scroll, Tab, Theme};
+use super::view::{Draw, Over, Room, Scroll, Tab, Theme};
 use crate::protocol::{Checked, Control, Job, Trained};
 
 /// Where to step.
@@ -145,6 +145,23 @@ pub enum Action {
         /// What is to stand there.
         html: String,
     },
+    /// Open a list of things to draw, or close it.
+    Draw(Draw),
+    /// Look for something in it.
+    Find(String),
+    /// Draw, in words.
+    Make(String),
+    /// The same with the selected node, whose name stands where the words have `*`.
+    MakeHere(&'static str),
+    /// Connect one node's output to another's input.
+    Wire {
+        /// The node that is read.
+        from: u32,
+        /// The node that reads; none where a new one shall.
+        to: Option<u32>,
+    },
+    /// Put the caret at the selected node's line.
+    EditLine,
     /// Take a node's elements along: the kind, and the node.
     Take(String),
     /// Show a pane on a narrow page.

@@ -3,9 +3,11 @@
 //! Each place of the page has at most one question at a time, made from the state alone. Decisions, without a worker.
 //! Deliberately absent: asking anything again by itself that has ended a worker.
 
+use foldback::report::Role;
+
 use super::markup::Html;
 use super::reduce::State;
-use super::view::{Over, Side};
+use super::view::{Draw, Over, Side};
 use crate::protocol::{Job, Request};
 
 /// A place that the worker fills.
@@ -17,13 +19,17 @@ pub enum Slot {
     Side,
     /// Nowhere: it goes to the clipboard or into a file.
     Take,
+    /// The list of things to draw.
+    Draw,
+    /// The text: what is drawn is written there.
+    Make,
 }
 
 /// How many places there are.
-pub const N_SLOTS: usize = 3;
+pub const N_SLOTS: usize = 5;
 
 impl Slot {
-    const ALL: [Self; N_SLOTS] = [Self::Over, Self::Side, Self::Take];
+    const ALL: [Self; N_SLOTS] = [Self::Over, Self::Side, Self::Take, Self::Draw, Self::Make];
 
     /// Its place in a list of them.
     pub const fn ix(self) -> usize {
@@ -50,10 +56,33 @@ impl Slot {
                 Side::Inspect => ["side ", &step(), " ", &node()].concat(),
                 Side::Problem(_) => String::new(),
             },
+            Self::Draw => {
+                let name = |node: Option<u32>| drawable(state, node).unwrap_or("-").to_owned();
+                let from = name(run.inspected(view).filter(|_| view.selected.is_some()));
+                let query = &state.panels.query;
+                match view.draw {
+                    Draw::Nothing => String::new(),
+                    Draw::New => ["draw new ", &from, " ", query].concat(),
+                    Draw::Before => ["draw before ", &from, " ", query].concat(),
+                    Draw::Connect { to } => {
+                        ["draw connect ", &from, " ", &name(to), " ", query].concat()
+                    }
+                }
+            }
+            Self::Make if state.panels.make.is_empty() => String::new(),
+            Self::Make => ["make ", &state.panels.make].concat(),
             Self::Take if state.panels.take.is_empty() => String::new(),
             Self::Take => ["take ", &state.panels.take].concat(),
         }
     }
+}
+
+/// The name under which a node can be drawn upon: its own, or for a gradient that of its forward node.
+pub fn drawable(state: &State, node: Option<u32>) -> Option<&str> {
+    let report = state.run.report()?;
+    let row = report.nodes.get(node? as usize)?;
+    let own = if node? < report.n_forward { row } else { report.nodes.get(row.into? as usize)? };
+    (own.role != Role::Inline).then_some(own.name.as_str())
 }
 
 /// What the worker's places show.
@@ -63,6 +92,12 @@ pub struct Panels {
     pub args: String,
     /// What is to be taken along: its kind, and the node.
     pub take: String,
+    /// What is looked for in the list of things to draw.
+    pub query: String,
+    /// What is to be drawn, in words.
+    pub make: String,
+    /// Why it could not be.
+    pub refused: String,
     /// What was asked last for each place: the revision, and the question.
     asked: [(u32, String); N_SLOTS],
     /// What stands there.
@@ -79,20 +114,18 @@ impl Panels {
 
     /// Takes in an answer, if it is the answer to the last question.
     ///
-    /// What is taken along has no place: its name and its text are given back.
-    pub fn fill(
-        &mut self,
-        slot: usize,
-        rev: u32,
-        ask: &str,
-        html: String,
-    ) -> Option<(String, String)> {
+    /// What is taken along, and what is drawn, has no place: it is given back.
+    pub fn fill(&mut self, slot: usize, rev: u32, ask: &str, html: String) -> Option<String> {
         if !self.asked.get(slot).is_some_and(|(of, asked)| *of == rev && asked == ask) {
             return None;
         }
         if slot == Slot::Take.ix() {
             self.take.clear();
-            return html.split_once('\n').map(|(name, text)| (name.to_owned(), text.to_owned()));
+            return Some(html);
+        }
+        if slot == Slot::Make.ix() {
+            self.make.clear();
+            return Some(html);
         }
         if let Some(place) = self.html.get_mut(slot) {
             *place = html;

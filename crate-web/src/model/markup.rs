@@ -108,7 +108,7 @@ pub const LEGEND: &str = concat!(
 
 /// `[2,3]`, row-major.
 pub fn shape(extents: &[u32]) -> String {
-    listed(extents.iter().map(u32::to_string))
+    super::measure::shape(extents)
 }
 
 /// `[2 token, 3 expert]`, row-major.
@@ -127,10 +127,6 @@ pub fn named_shape(extents: &[u32], axes: &[String]) -> String {
 pub fn ne(extents: &[u32]) -> String {
     let innermost_first = extents.iter().rev().map(u32::to_string);
     if extents.is_empty() { "1".to_owned() } else { innermost_first.collect::<Vec<_>>().join(", ") }
-}
-
-fn listed(items: impl Iterator<Item = String>) -> String {
-    listed_with(",", items)
 }
 
 fn listed_with(separator: &str, items: impl Iterator<Item = String>) -> String {

@@ -7,6 +7,7 @@ use foldback::construct::Budget;
 use foldback::report::{Analysis, NodeRow, Report, analyse};
 
 pub mod checks;
+mod draw;
 mod evidence;
 mod fold;
 mod mathml;
@@ -57,6 +58,8 @@ pub fn panel(opened: &Opened, ask: &str) -> String {
             fold::panel(opened, step as usize, rest.split_once(' ').map_or("", |(_, args)| args))
         }
         "checks" => checks::frame(opened.report()),
+        "draw" => draw::panel(opened, rest),
+        "make" => draw::make(opened, rest),
         "rules" => rules::panel(opened),
         "paths" => {
             let node = number();

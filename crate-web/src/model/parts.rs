@@ -107,7 +107,7 @@ impl Seen {
     pub fn changed(&self, now: &Self) -> Signals {
         let (was, is) = (&self.view, &now.view);
         let step = |view: &View| (view.step, view.grain, view.selected);
-        let choice = |view: &View| (view.tab, view.playing, view.speed, view.theme);
+        let choice = |view: &View| (view.tab, view.playing, view.speed, view.theme, view.draw);
         [
             (OVER, was.over != is.over),
             (TEXT, self.rev != now.rev),

@@ -18,7 +18,7 @@ use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::trainer;
-use super::view::{Camera, Over, Room, Scroll, Side, Size, Tab, Theme, View};
+use super::view::{Camera, Draw, Over, Room, Scroll, Side, Size, Tab, Theme, View};
 use crate::protocol::{Checked, Job, Trained};
 
 /// The rule sets, in the order in which one goes through them.
@@ -100,6 +100,8 @@ pub struct State {
     pub link: LinkState,
     /// Counts the changes of that.
     pub n_links: u32,
+    /// What was drawn and is to be selected when its answer is there.
+    drawn: Option<String>,
     /// Whether the next answer is a document's first one.
     opens: bool,
 }
@@ -216,11 +218,47 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             state.view.tab = Tab::Graph;
         }
         Action::Tell(args) => state.panels.args = args,
-        Action::Panel { slot, rev, ask, html } => match state.panels.fill(slot, rev, &ask, html) {
-            Some((name, text)) if name.is_empty() => effects.push(Effect::Copy(text)),
-            Some((name, digits)) => effects.push(Effect::DownloadBytes { name, digits }),
-            None => {}
-        },
+        Action::Panel { slot, rev, ask, html } => {
+            if let Some(made) = state.panels.fill(slot, rev, &ask, html) {
+                took(state, &made, &mut effects);
+            }
+        }
+        Action::Draw(draw) => {
+            let was = state.view.draw;
+            state.view.draw = draw;
+            state.panels.query.clear();
+            state.panels.refused.clear();
+            if draw == Draw::Nothing && was != draw {
+                effects.push(Effect::Focus(Pane::Stage));
+            } else if draw != Draw::Nothing {
+                state.view.over = Over::Graph;
+                state.view.tab = Tab::Graph;
+            }
+        }
+        Action::Find(query) => state.panels.query = query,
+        Action::Make(words) => draw_it(state, words, &mut effects),
+        Action::MakeHere(words) => {
+            let name = asks::drawable(state, state.run.inspected(&state.view));
+            if let Some(words) = name.map(|name| words.replace('*', name)) {
+                draw_it(state, words, &mut effects);
+            }
+        }
+        Action::Wire { from, to } => {
+            select(state, Some(from));
+            state.panels.query.clear();
+            state.view.draw = if to.is_some() { Draw::Connect { to } } else { Draw::New };
+        }
+        Action::EditLine => {
+            let node = state.run.inspected(&state.view);
+            let span = node.and_then(|ix| state.run.report()?.nodes.get(ix as usize)?.span);
+            if let Some((start, _)) = span.filter(|_| !state.run.is_stale()) {
+                state.view.tab = Tab::Program;
+                state.doc.put_caret(start as usize);
+                let text = state.doc.text().to_owned();
+                effects.push(Effect::ShowText { text, caret: start as usize });
+                effects.push(Effect::Focus(Pane::Program));
+            }
+        }
         Action::Take(what) => state.panels.take = what,
         Action::Show(tab) => state.view.tab = tab,
         Action::SetTheme(theme) => {
@@ -309,6 +347,45 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Help => effects.push(Effect::Help),
     }
     effects
+}
+
+/// Draws, in words: the panels' worker writes it into the text.
+fn draw_it(state: &mut State, words: String, effects: &mut Vec<Effect>) {
+    state.panels.refused.clear();
+    if state.run.is_stale() || state.run.rev != state.doc.rev() {
+        refused(state, "The text cannot be read as it stands; mend it first", effects);
+        return;
+    }
+    state.panels.make = words;
+}
+
+fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
+    why.clone_into(&mut state.panels.refused);
+    state.panels.version += 1;
+    effects.push(Effect::Announce(why.to_owned()));
+}
+
+/// What the worker has made for no place of the page.
+fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
+    let (head, text) = made.split_once('\n').unwrap_or((made, ""));
+    let mut words = head.split(' ');
+    match words.next().unwrap_or_default() {
+        "ok" => {
+            let caret = words.next().and_then(|caret| caret.parse().ok()).unwrap_or(0);
+            state.drawn = words.next().map(ToOwned::to_owned);
+            state.view.draw = Draw::Nothing;
+            if state.doc.replace(text) {
+                state.doc.put_caret(caret);
+                rewritten(state, effects, "Drawn");
+                effects.push(Effect::Focus(Pane::Stage));
+            }
+        }
+        "no" => refused(state, text, effects),
+        "copy" | "" => effects.push(Effect::Copy(text.to_owned())),
+        name => {
+            effects.push(Effect::DownloadBytes { name: name.to_owned(), digits: text.to_owned() });
+        }
+    }
 }
 
 impl Run {
@@ -516,9 +593,10 @@ fn show_problem(state: &mut State, ix: usize, effects: &mut Vec<Effect>) {
 fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) {
     let was_at_end = state.view.step >= state.run.timeline.opening();
     let refused_before = refusal_message(&state.run);
-    let selected_name = state.view.selected.and_then(|node| {
-        let report = state.run.report()?;
-        report.nodes.get(node as usize).map(|node| node.name.clone())
+    let selected = state.view.selected;
+    let selected_name = state.drawn.take().or_else(|| {
+        let node = state.run.report()?.nodes.get(selected? as usize)?;
+        Some(node.name.clone())
     });
     state.run.rev = state.doc.rev();
     state.run.of = state.doc.text().to_owned();

@@ -22,6 +22,23 @@ pub enum Over {
     Reference,
 }
 
+/// Which list of things to draw is open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Draw {
+    /// None.
+    #[default]
+    Nothing,
+    /// New nodes, which read the selected one.
+    New,
+    /// Where the selected node can be read.
+    Connect {
+        /// By this node alone; by any where there is none.
+        to: Option<u32>,
+    },
+    /// New nodes before the selected one.
+    Before,
+}
+
 /// What the right column shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Side {
@@ -158,6 +175,8 @@ pub struct View {
     pub fix: usize,
     /// What is over the middle.
     pub over: Over,
+    /// Which list of things to draw is open.
+    pub draw: Draw,
     /// Which pane a narrow page shows.
     pub tab: Tab,
     /// Whether the page plays.

@@ -110,6 +110,8 @@ fn told(app: App, event: &JsValue) {
     let Some(input) = target::<HtmlInputElement>(event) else { return };
     if input.has_attribute("data-scrub") {
         over::turn("");
+    } else if input.has_attribute("data-find") {
+        app.dispatch(Action::Find(input.value()));
     } else if let Some(what) = input.get_attribute("data-tell") {
         app.dispatch(Action::Tell(what + &input.value()));
     }
@@ -122,6 +124,10 @@ fn changed(app: App, event: &JsValue) {
         if let Some(rules) = RULES.into_iter().find(|rules| *rules == name) {
             app.dispatch(Action::SetRules(rules));
         }
+    } else if let Some(input) = target::<HtmlInputElement>(event)
+        && let Some(words) = input.get_attribute("data-make")
+    {
+        app.dispatch(Action::Make(words + &input.value()));
     } else if let Some(input) =
         target::<HtmlInputElement>(event).filter(|input| input.type_() == "file")
     {

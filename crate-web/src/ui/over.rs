@@ -5,6 +5,7 @@ use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use super::app::App;
 use super::browser::{all, by_id, one};
+use super::draw;
 use super::listen::target;
 use crate::model::action::Action;
 use crate::model::markup::{over, steps};
@@ -33,6 +34,9 @@ pub(super) fn dress(place: &Element) {
     for element in all(place, "[data-style]") {
         let style = element.get_attribute("data-style").unwrap_or_default();
         element.unchecked_ref::<HtmlElement>().style().set_css_text(&style);
+    }
+    if place.id() == "draw" {
+        draw::open(place);
     }
     if one("#over .fold").is_some_and(|fold| place.contains(Some(&fold))) {
         turn("play");

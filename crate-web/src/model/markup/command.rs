@@ -3,7 +3,7 @@
 use crate::model::action::{Action, Move, Source};
 use crate::model::reduce::RULES;
 use crate::model::timeline::Grain;
-use crate::model::view::{Over, Tab, Theme};
+use crate::model::view::{Draw, Over, Tab, Theme};
 use crate::protocol::Control;
 
 /// What a control's `data-do` asks for.
@@ -46,6 +46,14 @@ pub fn read(command: &str) -> Option<Action> {
         "show-paths" => Action::Toggle(Over::Paths),
         "reference" => Action::Toggle(Over::Reference),
         "tell" => Action::Tell(command.get(5..).unwrap_or_default().to_owned()),
+        "draw" => Action::Draw(match first {
+            "new" => Draw::New,
+            "connect" => Draw::Connect { to: None },
+            "before" => Draw::Before,
+            _ => Draw::Nothing,
+        }),
+        "make" => Action::Make(command.get(5..).unwrap_or_default().to_owned()),
+        "edit-line" => Action::EditLine,
         "take" => Action::Take(command.get(5..).unwrap_or_default().to_owned()),
         "rules" => Action::SetRules(RULES.into_iter().find(|rules| *rules == first)?),
         "zoom-in" => Action::Zoom { factor: 1.25, at: None },

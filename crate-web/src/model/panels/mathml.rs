@@ -48,8 +48,7 @@ fn read(formula: &str) -> Vec<Token> {
     let mut rest = formula;
     while let Some(first) = rest.chars().next() {
         let (kind, len) = if first.is_ascii_digit() {
-            let len = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-            (Kind::Number, len)
+            (Kind::Number, number(rest))
         } else if first.is_alphabetic() && first != 'Σ' {
             // A name may go on behind a point: the parts of a nested expression have such names.
             let end = |(at, c): &(usize, char)| {
@@ -67,6 +66,22 @@ fn read(formula: &str) -> Vec<Token> {
         rest = after;
     }
     out
+}
+
+/// How long the number is that a text begins with, with its exponent.
+fn number(text: &str) -> usize {
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let mut len = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let rest = text.get(len..).unwrap_or("");
+    if let Some(power) = rest.strip_prefix('e') {
+        let sign = power.chars().next().filter(|c| matches!(c, '−' | '-' | '+'));
+        let sign = sign.map_or(0, char::len_utf8);
+        let n = digits(power.get(sign..).unwrap_or(""));
+        if n > 0 {
+            len += 1 + sign + n;
+        }
+    }
+    len
 }
 
 fn operator(html: &mut Html, sign: &str) {
@@ -305,6 +320,12 @@ mod tests {
             set("exp(x)"),
             "<mi>exp</mi><mspace width=\"0.2em\"/><mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow>"
         );
+    }
+
+    #[test]
+    fn a_number_keeps_its_exponent() {
+        assert_eq!(set("6.1e−5 · x"), "<mn>6.1e−5</mn><mo>·</mo><mi>x</mi>");
+        assert_eq!(set("2e"), "<mn>2</mn><mspace width=\"0.2em\"/><mi>e</mi>");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What stands beneath the inspected node: ways into its fold and its paths, its rule as mathematics, where wrong
 //! numbers began, and what all its elements say together.
 
+use foldback::lang::patch::{Drawn, DrawnKind, sketch};
+use foldback::ops::def::ParamKind;
 use foldback::report::{NodeRow, Report, Role};
 
 use super::mathml::math;
@@ -22,6 +24,7 @@ pub(super) fn panel(opened: &Opened, step: usize, node: Option<u32>) -> String {
         return html.done();
     };
     ways(&mut html, opened, step, ix);
+    edits(&mut html, opened, ix);
     rule(&mut html, report, ix, row);
     origin(&mut html, report, ix, row);
     elements(&mut html, opened, ix, row);
@@ -47,6 +50,98 @@ fn ways(html: &mut Html, opened: &Opened, step: usize, ix: u32) {
         html.raw("Paths<kbd>P</kbd></button>");
     }
     html.raw("</div>");
+}
+
+/// What can be changed of a node: its name, its value and shape or its attributes, and where it stands in the graph.
+fn edits(html: &mut Html, opened: &Opened, ix: u32) {
+    let report = opened.report();
+    let Some(name) =
+        report.nodes.get(ix as usize).filter(|_| ix < report.n_forward).map(|n| &n.name)
+    else {
+        return;
+    };
+    let Some(drawn) = sketch(&opened.text).into_iter().find(|drawn| drawn.name == *name) else {
+        return;
+    };
+    html.raw("<div class=\"sec edits\"><h3>Edit<kbd>E</kbd></h3>");
+    field(html, "name", &["rename ", name, " "].concat(), name);
+    match &drawn.kind {
+        DrawnKind::Param | DrawnKind::Const => leaf(html, opened, &drawn),
+        DrawnKind::Op(op) => attributes(html, opened, &drawn, op),
+        DrawnKind::Call(_) | DrawnKind::Open | DrawnKind::Unread => {}
+    }
+    html.raw("<p class=\"ways\">");
+    let mut button = |command: &str, word: &str, key: &str| {
+        html.raw("<button class=\"btn line\" data-do=\"").text(command).raw("\">").raw(word);
+        if !key.is_empty() {
+            html.raw("<kbd>").raw(key).raw("</kbd>");
+        }
+        html.raw("</button>");
+    };
+    button("draw connect", "Connect", "C");
+    button("draw new", "New behind", "N");
+    if !drawn.slots.is_empty() {
+        button("draw before", "New before", "");
+    }
+    button(&["make duplicate ", name].concat(), "Duplicate", "D");
+    button(&["make delete ", name].concat(), "Delete", "Del");
+    if let DrawnKind::Call(_) = drawn.kind {
+        button(&["make ungroup ", name].concat(), "Ungroup", "");
+    }
+    html.raw("</p></div>");
+}
+
+fn field(html: &mut Html, label: &str, make: &str, value: &str) {
+    html.raw("<label class=\"field\"><span>")
+        .text(label)
+        .raw("</span><input type=\"text\" spellcheck=\"false\" autocomplete=\"off\" data-make=\"");
+    html.text(make)
+        .raw("\" data-key=\"")
+        .text(make)
+        .raw("\" value=\"")
+        .text(value)
+        .raw("\"></label>");
+}
+
+fn leaf(html: &mut Html, opened: &Opened, drawn: &Drawn) {
+    let line = opened.text.get(drawn.line.start as usize..drawn.line.end as usize).unwrap_or("");
+    let (head, value) = line.split_once('=').unwrap_or((line, ""));
+    let shape = head.find('[').and_then(|at| head.get(at..=head.rfind(']')?)).unwrap_or("");
+    field(html, "shape", &["shape ", &drawn.name, " "].concat(), shape);
+    let value = value.split(" #").next().unwrap_or("").trim();
+    field(html, "value", &["value ", &drawn.name, " "].concat(), value);
+    let (other, word) = match drawn.kind {
+        DrawnKind::Param => ("no", "Hold it still: const"),
+        _ => ("yes", "Let it train: param"),
+    };
+    html.raw("<p><button class=\"btn line\" data-do=\"make trains ").text(&drawn.name);
+    html.raw(" ").raw(other).raw("\">").raw(word).raw("</button></p>");
+}
+
+/// A field for each attribute of the op, with what the text says of it.
+fn attributes(html: &mut Html, opened: &Opened, drawn: &Drawn, op: &str) {
+    let Some(def) = foldback::ops::by_name(op).map(foldback::ops::OpKind::def) else { return };
+    let text = opened.text.get(drawn.span.start as usize..drawn.span.end as usize).unwrap_or("");
+    for param in def.params.iter().filter(|param| param.kind != ParamKind::Node) {
+        let names = std::iter::once(&param.name).chain(param.aliases);
+        let written = names.filter_map(|name| text.split_once(&[*name, "="].concat())).next();
+        let value = written.map_or("", |(_, rest)| upto(rest));
+        field(html, param.name, &["attribute ", &drawn.name, " ", param.name, " "].concat(), value);
+    }
+}
+
+/// What stands before the comma or bracket that ends an attribute.
+fn upto(text: &str) -> &str {
+    let mut deep = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => deep += 1,
+            ')' | ']' if deep > 0 => deep -= 1,
+            ',' | ')' | ']' if deep == 0 => return text.get(..at).unwrap_or("").trim(),
+            _ => {}
+        }
+    }
+    text.trim()
 }
 
 /// The rule as mathematics: the value, and what it sends to each operand.

@@ -9,7 +9,7 @@ use crate::model::markup::track::{self, Track};
 use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
 use crate::model::reduce::{Run, State};
 use crate::model::supervise::LinkState;
-use crate::model::view::{Over, Side};
+use crate::model::view::{Draw, Over, Side};
 use crate::protocol::PLACES;
 
 const fn part(at: &'static str, put: super::Put, on: Signals, make: fn(&State) -> String) -> Part {
@@ -62,6 +62,15 @@ pub const PARTS: &[Part] = &[
         over::row_count(&state.run)
     }),
     part("#over > .steps tbody", Markup, SAID | STEP | SCROLL, over::rows),
+    // What can be drawn.
+    part("#draw", Markup, MADE | CHOICE, |state| {
+        match (state.view.draw, state.panels.html(Slot::Draw)) {
+            (Draw::Nothing, _) => String::new(),
+            (_, "") => "<p class=\"palette nopanel\">Making this list…</p>".to_owned(),
+            (_, html) => html.to_owned(),
+        }
+    }),
+    part("#drawn", Text, MADE | CHOICE, |state| state.panels.refused.clone()),
     // The right column.
     part("#side", Attribute("aria-label"), SIDE, |state| side::word(state.view.side).to_owned()),
     part("#side > .head", Markup, SIDE | SAID, |state| side::head(&state.run, state.view.side)),
