@@ -50,8 +50,11 @@ test("the part of the engine that the page starts with answers as the whole does
   await ready(page);
   const whole = await answers();
   assert.ok(whole.every((answer) => answer !== ""));
-  const answered = part.filter((answer) => answer !== "").length;
-  assert.ok(answered > 10, `the part answers ${answered} of ${texts.length} documents`);
+  // What a newcomer meets is not among those that wait: the refusal, what its chips lead to, and eight experts.
+  const names = Object.keys(digests);
+  for (const name of ["router/first.fold", "router/repaired.fold", "router/eight-experts.fold"]) {
+    assert.notEqual(part[names.indexOf(name)], "", `the part does not answer ${name}`);
+  }
   for (const [ix, answer] of part.entries()) {
     if (answer !== "") assert.equal(answer === whole[ix], true, Object.keys(digests)[ix]);
   }
