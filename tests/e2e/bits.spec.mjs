@@ -59,6 +59,10 @@ test("the part of the engine that the page starts with answers as the whole does
   await ready(page);
   const whole = await answers();
   assert.ok(whole.every((answer) => answer !== ""));
+  // What a newcomer meets is not among those that wait: the refusal, what its chips lead to, and eight experts.
+  for (const name of ["router/first.fold", "router/repaired.fold", "router/eight-experts.fold"]) {
+    assert.notEqual(part[first.length + names.indexOf(name)], "", `the part does not answer ${name}`);
+  }
   for (const [ix, answer] of part.entries()) {
     if (answer !== "") assert.equal(answer === whole[ix], true, texts[ix]);
     // What a newcomer meets in the first minute, and what the repairs make of it.

@@ -76,9 +76,9 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     values.eval(&trace.graph, 0..trace.graph.len());
     let mut findings = trace.findings.clone();
     if let Some(stop) = trace.refusal() {
-        let all = contract::findings(&lowered.graph, &request);
-        findings =
-            std::iter::once(stop.clone()).chain(all.into_iter().filter(|f| f != stop)).collect();
+        findings = contract::findings(&lowered.graph, &request);
+        findings.retain(|f| f != stop);
+        findings.insert(0, stop.clone());
     }
     findings.extend(value_hazards(lowered.rules, &trace, &values));
     let report = report(text, &parsed, &lowered, &trace, &values, &findings);

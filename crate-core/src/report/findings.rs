@@ -369,8 +369,8 @@ impl Scene<'_> {
                 Ok(ix) => {
                     let operand = (self.operand_span)(id, ix)?.of(self.text);
                     // Beside another sign an operand of several parts needs its brackets.
-                    let bare =
-                        operand.chars().all(|c| c.is_alphanumeric() || "_.()[],".contains(c));
+                    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.()[],".contains(&b);
+                    let bare = operand.bytes().all(plain);
                     let alone = text.ends_with('(')
                         && (tail.starts_with(')') || tail.starts_with(','))
                         || text.ends_with(", ") && tail.starts_with(')');

@@ -25,6 +25,7 @@ impl<'a> Machine<'a> {
             Val::Node(_) if running.purpose == Purpose::Formula => val,
             Val::Node(_) if matches!(expr.kind, ExprKind::Name(_)) => {
                 let Some(op) = by_name(spell::PLAIN) else {
+                    self.complaints.beyond();
                     return val;
                 };
                 let operands = vec![(val, top)];
