@@ -293,7 +293,9 @@ pub fn patch(text: &str, gesture: &Gesture) -> Result<Patch, Refused> {
     let doc = sketch::Doc::read(text.to_owned());
     let n_before = n_unread(text);
     let Draft { doc, select } = change::make(&doc, gesture)?;
-    if n_unread(&doc.text) > n_before {
+    // What was made must be there: a bracket that is never closed may swallow it.
+    let is_lost = |name: &String| !name.contains('.') && doc.line_of_name(name).is_none();
+    if n_unread(&doc.text) > n_before || select.iter().any(is_lost) {
         return Err(Refused::coded(
             Code::Syntax,
             "a line that cannot be read stands in the way; mend it first",

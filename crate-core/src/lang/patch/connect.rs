@@ -218,24 +218,15 @@ pub(super) fn above(doc: Doc, source: &str, user: &str) -> Result<Doc, Refused> 
     let mut text = String::new();
     let (mut moved, mut gone) = (Vec::new(), Vec::new());
     for line in moving {
-        let Some(statement) = doc.statement(line) else {
+        let Some((block, cut)) = lines::block(&doc, line) else {
             continue;
-        };
-        let block = if lines::is_alone(&doc.text, statement.span) {
-            Span::new(lines::top(&doc, line), lines::whole(&doc.text, statement.span).end)
-        } else {
-            statement.span
         };
         moved.push(Moved { from: block, edit: 0, at: text.len() });
         text.push_str(block.of(&doc.text));
         if !text.ends_with(['\n', '\r']) {
             text.push_str(lines::new_line(&doc.text));
         }
-        gone.push(if block == statement.span {
-            lines::remove(&doc.text, statement.span)
-        } else {
-            TextEdit::replace(block, "")
-        });
+        gone.push(cut);
     }
     let mut edits = vec![TextEdit::insert(lines::top(&doc, user), text)];
     edits.extend(super::change::joined(gone));

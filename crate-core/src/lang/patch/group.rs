@@ -88,10 +88,8 @@ pub(super) fn group(doc: &Doc, nodes: &[String], name: &str) -> Result<Draft, Re
             continue;
         };
         let is_alone = lines::is_alone(&doc.text, own.span);
-        let block = if is_alone {
-            Span::new(lines::top(doc, *line), lines::whole(&doc.text, own.span).end)
-        } else {
-            own.span
+        let Some((block, cut)) = lines::block(doc, *line) else {
+            continue;
         };
         let inner = if *line == output { result(own) } else { Vec::new() };
         let shifted: Vec<TextEdit> = inner
@@ -113,10 +111,9 @@ pub(super) fn group(doc: &Doc, nodes: &[String], name: &str) -> Result<Draft, Re
                 edits.push(TextEdit::replace(block, format!("{out} = {name}({list}){line_break}")));
             }
             (true, false) => {
-                edits.push(TextEdit::replace(own.span, format!("{out} = {name}({list})")));
+                edits.push(TextEdit::replace(block, format!("{out} = {name}({list})")));
             }
-            (false, true) => gone.push(TextEdit::replace(block, "")),
-            (false, false) => gone.push(lines::remove(&doc.text, own.span)),
+            (false, _) => gone.push(cut),
         }
     }
     body.push('}');

@@ -131,6 +131,11 @@ pub(super) fn prepend(doc: &Doc, before: &str, slot: usize, op: &str) -> Result<
     let node = doc.node(before)?;
     let slot = node.slot(slot)?;
     connect::writable(slot)?;
+    if let (Input::Number(number), 1) = (&slot.reads, spelling::n_slots(op, 1)) {
+        return Err(Refused::new(format!(
+            "what is made of the number `{number}` alone is a number too; write its value instead"
+        )));
+    }
     let line = doc.line_of(node).ok_or_else(|| Refused::new("there is no such line"))?;
     let name = Taken::of(doc).free(&spelling::stem(op));
     let text = slot.span.of(&doc.text);

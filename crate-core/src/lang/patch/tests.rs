@@ -188,8 +188,8 @@ fn delete_opens_what_read_the_node() {
         "# t\n# stays\ns = exp(?)\nloss = s * ?\n",
     );
     becomes("a = 1; b = a; c = b\n", &delete(&["b"]), "a = 1; c = ?\n");
-    becomes("a = 1; b = a; c = b # x\n", &delete(&["c"]), "a = 1; b = a # x\n");
-    becomes("a = 1; b = a; c = b # x\n", &delete(&["a", "b", "c"]), " # x\n");
+    becomes("a = 1; b = a; c = b # x\n", &delete(&["c"]), "a = 1; b = a\n");
+    becomes("a = 1; b = a; c = b # x\n", &delete(&["a", "b", "c"]), "\n");
     // A part of an expression becomes open, and the other parts keep their positions.
     becomes(
         "w = 1\ny = exp(w) * (log(w) + 1)\nlayout y.1 1 1\nlayout y.2 2 2\nlayout y.3 3 3\n",
