@@ -227,6 +227,14 @@ impl Drawing {
             let part = part.name.clone();
             self.own_line(&part);
         }
+        // An open input that the op does not need goes.
+        let tree = self.marked();
+        let least = by_name(&tree.what).map_or(usize::MAX, |op| op.def().arity.min);
+        if tree.inputs.get(slot) == Some(&In::Open) && tree.inputs.len() > least {
+            tree.inputs.remove(slot);
+            self.unmark();
+            return Ok(In::Open);
+        }
         let input = self.marked().inputs.get_mut(slot).ok_or(No::Slot)?;
         let old = std::mem::replace(input, In::Open);
         self.unmark();

@@ -124,7 +124,15 @@ pub fn lived_in(rng: &mut Rng, rules: RuleSet) -> String {
         for n in 0..rng.below(4).saturating_sub(2) {
             out.push_str(&format!("# above {ix}, {n}\n"));
         }
-        out.push_str(line);
+        match line.find('(').filter(|_| rng.chance(10) && line.ends_with(')')) {
+            // A call over several lines, with a comment inside.
+            Some(at) => {
+                let (head, rest) = line.split_at(at + 1);
+                let inner = rest.get(..rest.len() - 1).unwrap_or("");
+                out.push_str(&format!("{head}  # inside {ix}\n    {inner}\n)"));
+            }
+            None => out.push_str(line),
+        }
         if rng.chance(25) && !line.starts_with("fn") {
             out.push_str(&format!("  # behind {ix}"));
         }

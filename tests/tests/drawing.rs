@@ -10,7 +10,8 @@ use foldback::lang::ast::LineKind;
 use foldback::lang::edit;
 use foldback::lang::lex::lex;
 use foldback::lang::patch::{
-    Gesture, NewNode, complete, copy, fits, hover, inverse, palette, patch, sketch,
+    Gesture, NewNode, complete, copy, fits, hover, inverse, palette, patch, sketch, sources,
+    targets,
 };
 use foldback::lang::{Severity, parse};
 use foldback::ops::OpKind;
@@ -249,6 +250,12 @@ fn unconcerned(before: &str, after: &str, old: &Drawing, new: &Drawing, gesture:
     let mut may_go: BTreeMap<String, usize> = BTreeMap::new();
     if matches!(gesture, Gesture::Delete { .. } | Gesture::Unpin { .. }) {
         for line in &ast.lines {
+            // Comments inside an expression go with its parts.
+            let name = line.statement().and_then(|s| s.kind.defines());
+            let is_same = name.is_some_and(|n| old.lines.get(&n.text) == new.lines.get(&n.text));
+            for comment in line.inner.iter().filter(|_| !is_same) {
+                *may_go.entry(comment.text.clone()).or_default() += 1;
+            }
             if let (Some(_), Some(comment)) = (line.statement(), &line.trailing) {
                 let name = line.statement().and_then(|s| s.kind.defines()).map(|n| n.text.clone());
                 let stays = name.is_some_and(|name| new.lines.contains_key(&name));
@@ -346,6 +353,47 @@ fn groups_keep_values_and_gradients_to_the_bit() {
 fn bits_agree(before: &BTreeMap<String, Vec<u64>>, text: &str) -> bool {
     let now = bits(text);
     before.iter().all(|(name, bits)| now.get(name).is_none_or(|now| now == bits))
+}
+
+#[test]
+fn a_cell_changes_alone() {
+    for seed in seeds(150) {
+        let mut rng = Rng::new(seed);
+        let document = lived_in(&mut rng, RuleSet::Numpy);
+        let before = analyse(&document, &SMALL).report;
+        let leaves = before.nodes.iter().take(before.n_forward as usize);
+        let leaves: Vec<_> = leaves.filter(|n| n.op.is_empty() && is_a_name(&n.name)).collect();
+        let Some(leaf) = leaves.get(rng.below(leaves.len())).filter(|leaf| leaf.n_elements > 0)
+        else {
+            continue;
+        };
+        let flat = rng.below(leaf.values.len());
+        let mut rest = flat;
+        let mut cell = Vec::new();
+        for extent in leaf.shape.iter().rev() {
+            cell.push((rest % *extent as usize) as u32);
+            rest /= *extent as usize;
+        }
+        cell.reverse();
+        let gesture = Gesture::SetLiteral {
+            node: leaf.name.clone(),
+            cell: Some(cell),
+            slot: None,
+            value: "-0.625".to_owned(),
+        };
+        let _shows = Shows(&document, format!("{gesture:?}"), seed);
+        let after = made(&document, &gesture).expect("a leaf takes a number");
+        let now = analyse(&after, &SMALL).report;
+        let now = now.nodes.iter().find(|node| node.name == leaf.name).expect("the leaf is there");
+        let mut wanted = leaf.values.clone();
+        *wanted.get_mut(flat).expect("the cell is there") = -0.625;
+        assert_eq!(now.values, wanted, "{after}");
+        assert_eq!(now.shape, leaf.shape);
+    }
+}
+
+fn is_a_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains('.')
 }
 
 /// Any gesture, on any names.
@@ -450,6 +498,10 @@ fn no_gesture_panics_on_any_text() {
             palette(&document, Some(&a), rng.pick(&["", "s", "soft", "é", "+"]));
         }
         let _ = fits(&document, &a, &b, rng.below(2));
+        if seed % 10 == 1 {
+            targets(&document, &a);
+            sources(&document, &b, 0);
+        }
         let _ = copy(&document, &[a, b]);
     }
 }

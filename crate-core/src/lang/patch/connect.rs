@@ -58,6 +58,11 @@ pub(super) fn connect(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Dr
 pub(super) fn disconnect(doc: &Doc, to: &str, slot: usize) -> Result<Draft, Refused> {
     let read = doc.node(to)?.slot(slot)?;
     writable(read)?;
+    if let Some(edit) = unneeded(doc, to, slot) {
+        let made = step(doc, &[edit], &[])?;
+        let to = made.name(to);
+        return Ok(Draft::new(made.doc, [to]));
+    }
     let (mut doc, mut to) = (doc.clone(), to.to_owned());
     if let Input::Node(part) = &read.reads
         && doc.find(part).is_some_and(|part| !part.is_line)
@@ -70,6 +75,21 @@ pub(super) fn disconnect(doc: &Doc, to: &str, slot: usize) -> Result<Draft, Refu
     let made = step(&doc, &[edit], &[])?;
     let to = made.name(&to);
     Ok(Draft::new(made.doc, [to]))
+}
+
+/// The edit that takes out an open argument which the op does not need.
+fn unneeded(doc: &Doc, to: &str, slot: usize) -> Option<TextEdit> {
+    let node = doc.find(to)?;
+    let own = node.slots.get(slot).filter(|slot| slot.reads == Input::Open)?;
+    node.op().filter(|op| op.def().arity.min < node.slots.len())?;
+    let (ExprKind::Call(call) | ExprKind::Method { call, .. }) =
+        &doc.ast.expr(doc.expr_at(node.span)?).kind
+    else {
+        return None;
+    };
+    let is_own = |value| doc.ast.expr(value).span == own.span;
+    let ix = call.arguments.iter().position(|argument| is_own(argument.value))?;
+    Some(super::leaf::cut(doc, call, ix, ix))
 }
 
 /// Moves the end of an edge to another slot.

@@ -91,6 +91,8 @@ fn insert_writes_a_line_behind_its_sources() {
     becomes("e = 1", &op("exp", &["e"]), "e = 1\ne2 = exp(e)");
     becomes("x = 1\n", &op("reshape", &["x"]), "x = 1\nr = reshape(x, shape=?)\n");
     becomes("x = 1\n", &op("x[..]", &["x"]), "x = 1\ns = x[...]\n");
+    let text = "fn f(a, k, m=2) {\n  return a * k * m\n}\nw = 1\n";
+    becomes(text, &append("w", "f"), &format!("{text}y = f(w, ?)\n"));
     refused("", &op("expp", &[]), "there is no op called `expp`");
 }
 
@@ -148,6 +150,9 @@ fn connect_gives_a_part_of_an_expression_a_line() {
         &connect("y.1", "z", 0),
         "param a = 1\nm = a * 2\ny = exp(m) + a\nz = m + 1\nlayout m 1 2\n",
     );
+    // An open input that the op does not need goes.
+    becomes("a = 1\ny = concat(a, ?, a)\n", &disconnect("y", 1), "a = 1\ny = concat(a, a)\n");
+    becomes("a = 1\ny = softmax(a, mask=?)\n", &disconnect("y", 1), "a = 1\ny = softmax(a)\n");
     // What is disconnected stays drawn.
     becomes(
         "param a = 1\ny = (a + 1) * 2\n",
@@ -249,8 +254,17 @@ fn fits_says_which_axis_clashes_and_what_stretches() {
     assert_eq!(misfit.words, "2 against 3 on token");
     assert_eq!(misfit.code, "shapes-do-not-broadcast");
     assert_eq!(misfit.axis, Some((0, 0)));
-    let misfit = fits(text, "v", "u", 0).unwrap_err();
-    assert_eq!(misfit.code, "cycle");
+    let misfit = fits(text, "u", "v", 1).unwrap();
+    assert_eq!(misfit.shape, None, "the other input is open");
+    let circle = fits("a = ?\nb = a\n", "b", "a", 0).unwrap_err();
+    assert_eq!(circle.code, "cycle");
+    assert_eq!(circle.words, "this would make a circle: `b` needs `a`");
+    let targets: Vec<(String, usize, bool)> = super::targets(text, "c")
+        .into_iter()
+        .map(|target| (target.node, target.slot, target.fit.is_ok()))
+        .collect();
+    let target = |node: &str, slot, fits| (node.to_owned(), slot, fits);
+    assert_eq!(targets.get(..2), Some(&[target("y", 1, true), target("v", 0, false)][..]));
 }
 
 fn group(nodes: &[&str], name: &str) -> Gesture {
