@@ -350,6 +350,37 @@ fn groups_keep_values_and_gradients_to_the_bit() {
     assert!(grouped > 20 && inlined > 20, "{grouped} groups, {inlined} calls");
 }
 
+#[test]
+fn a_group_does_not_change_the_order_of_a_sum() {
+    // Six products of one leaf: its gradient is a sum of six, and sums round.
+    let (mut kept, mut refused) = (0, 0);
+    for seed in seeds(60) {
+        let mut rng = Rng::new(seed);
+        let mut document = "param x = 0.7\n".to_owned();
+        let (i, j) = (rng.below(6), rng.below(6));
+        for n in 0..6 {
+            document.push_str(&format!("a{n} = x * {}\n", rng.number(-3.0, 3.0)));
+            if n == i.max(j) {
+                document.push_str(&format!("s = a{i} + a{j}\n"));
+            }
+        }
+        let others = (0..6).filter(|n| *n != i && *n != j).map(|n| format!("a{n}"));
+        let others = others.collect::<Vec<_>>().join(" + ");
+        document.push_str(&format!("loss = {others} + s\n"));
+        let nodes = vec![format!("a{i}"), format!("a{j}"), "s".to_owned()];
+        let gesture = Gesture::Group { nodes, name: "grouped".to_owned() };
+        let _shows = Shows(&document, format!("{gesture:?}"), seed);
+        match made(&document, &gesture) {
+            Some(after) => {
+                assert_eq!(bits(&document).get("dx"), bits(&after).get("dx"), "{after}");
+                kept += 1;
+            }
+            None => refused += 1,
+        }
+    }
+    assert!(kept > 3 && refused > 3, "{kept} kept, {refused} refused");
+}
+
 fn bits_agree(before: &BTreeMap<String, Vec<u64>>, text: &str) -> bool {
     let now = bits(text);
     before.iter().all(|(name, bits)| now.get(name).is_none_or(|now| now == bits))

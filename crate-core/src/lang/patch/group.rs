@@ -9,11 +9,15 @@ use super::sketch::{Doc, DrawnKind};
 use super::{Code, Refused, lines, names, same};
 use crate::lang::ast::{ExprKind, Statement, StatementKind};
 use crate::lang::lower::LOSS;
-use crate::lang::{Span, TextEdit};
+use crate::lang::{Span, TextEdit, spell};
 
 /// Makes a function of nodes.
 pub(super) fn group(doc: &Doc, nodes: &[String], name: &str) -> Result<Draft, Refused> {
     names::check(doc, name)?;
+    if spell::op(None, name).is_some() {
+        let words = format!("`{name}` is an op, which the fn would hide; choose another name");
+        return Err(Refused::coded(Code::DuplicateName, words));
+    }
     let members = members(doc, nodes)?;
     let is_member = |line: usize| members.contains(&line);
     let name_of = |line: usize| {

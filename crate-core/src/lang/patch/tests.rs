@@ -385,7 +385,24 @@ fn group_is_refused_where_a_function_cannot_be() {
         "`b` stands between: it reads one of these and is read by another",
     );
     refused(text, &group(&["w"], "f"), "there is nothing to group: leaves that train stay outside");
-    refused(text, &group(&["a"], "w"), "`w` is defined already; a name is defined once");
+    let text = "param x = 2\na = x * 3\nb = exp(x)\nc = a * log(x)\nloss = c + b\n";
+    refused(
+        text,
+        &group(&["a", "c"], "f"),
+        "the nodes between these would be computed in another order, and gradients would round otherwise",
+    );
+    // Two contributions give one sum in any order.
+    becomes(
+        &text.replace("log(x)", "2"),
+        &group(&["a", "c"], "f"),
+        "param x = 2\nfn f(x) {\n  a = x * 3\n  return a * 2\n}\nb = exp(x)\nc = f(x)\nloss = c + b\n",
+    );
+    refused(
+        text,
+        &group(&["a"], "exp"),
+        "`exp` is an op, which the fn would hide; choose another name",
+    );
+    refused(text, &group(&["a"], "x"), "`x` is defined already; a name is defined once");
 }
 
 #[test]
@@ -496,6 +513,14 @@ fn attributes_change_in_place() {
     becomes("y = permute(w, 1, 0)", &set("axes", "[0, 1]"), "y = permute(w, [0, 1])");
     becomes("y = w[0]", &set("index", "1, ::2"), "y = w[1, ::2]");
     refused("param w = 1\ny = exp(w)\n", &set("axis", "1"), "`y` has no attribute `axis`");
+}
+
+#[test]
+fn rules_stand_first() {
+    let rules = |rules: &str| Gesture::SetRules { rules: rules.to_owned() };
+    becomes("# t\nw = 1\n", &rules("numpy"), "# t\nrules numpy\nw = 1\n");
+    becomes("rules ggml # r\nw = 1\n", &rules("numpy"), "rules numpy # r\nw = 1\n");
+    refused("", &rules("torch"), "there are no rules called `torch`");
 }
 
 #[test]
