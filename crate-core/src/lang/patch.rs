@@ -10,8 +10,9 @@
 //!   what a pointer can hit. Names are those of the report, `y`, `y.1`, `r.s`.
 //! - [`patch`] takes the text and a [`Gesture`] and gives a [`Patch`]: apply its edits as one step of undo, select
 //!   the nodes it names, put the caret where it says. [`inverse`] gives the edits that undo it.
-//! - [`fits`] says before a connection is made whether it can be, and what it would stretch; [`palette`] lists what
-//!   can be inserted; [`complete`] and [`hover`] serve the text pane.
+//! - [`fits`] says before a connection is made whether it can be, and what it would stretch; [`targets`] and
+//!   [`sources`] list all slots for a node, and all nodes for a slot, in this way; [`palette`] lists what can be
+//!   inserted; [`complete`] and [`hover`] serve the text pane.
 //!
 //! # What becomes of comments
 //!
@@ -50,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 pub use complete::{Item, ItemKind, complete};
 pub use diff::{between, inverse};
-pub use fits::{Fit, Misfit, Stretch, fits};
+pub use fits::{Candidate, Fit, Misfit, Stretch, fits, sources, targets};
 pub use hover::{Hover, Wrong, hover};
 pub use palette::{Entry, Suits, palette};
 pub use sketch::{Drawn, DrawnKind, Input, Slot, sketch};
@@ -82,7 +83,7 @@ pub enum Gesture {
         /// Its slot, from 0; one past the last adds a slot where the op takes more.
         slot: usize,
     },
-    /// Opens a slot: it is written as `?`.
+    /// Opens a slot: it is written as `?`. One that is open already, and that the op does not need, goes.
     Disconnect {
         /// The node that reads.
         to: String,
@@ -230,7 +231,7 @@ pub enum Gesture {
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum NewNode {
-    /// An op of the table, by any of its names.
+    /// An op of the table, by any of its names, or a function of the document.
     Op(String),
     /// A leaf that trains.
     Param {
@@ -293,7 +294,9 @@ pub fn patch(text: &str, gesture: &Gesture) -> Result<Patch, Refused> {
     let doc = sketch::Doc::read(text.to_owned());
     let n_before = n_unread(text);
     let Draft { doc, select } = change::make(&doc, gesture)?;
-    if n_unread(&doc.text) > n_before {
+    // What was made must be there: a bracket that is never closed may swallow it.
+    let is_lost = |name: &String| !name.contains('.') && doc.line_of_name(name).is_none();
+    if n_unread(&doc.text) > n_before || select.iter().any(is_lost) {
         return Err(Refused::coded(
             Code::Syntax,
             "a line that cannot be read stands in the way; mend it first",

@@ -249,20 +249,15 @@ impl<'e> Mapping<'e> {
 
     /// The same piece of text afterwards.
     fn span(&self, span: Span) -> Option<Span> {
+        let whole = self.moved.iter().find(|(from, _)| from.to(span) == *from);
+        if let Some((from, to)) = whole {
+            return Some(Span::new(to + (span.start - from.start), to + (span.end - from.start)));
+        }
         Some(Span::new(self.place(span.start, false)?, self.place(span.end, true)?))
     }
 
+    /// Where a byte is that did not move with its piece.
     fn place(&self, place: u32, is_end: bool) -> Option<u32> {
-        let holds = |from: &Span| {
-            if is_end {
-                from.start < place && place <= from.end
-            } else {
-                from.start <= place && place < from.end
-            }
-        };
-        if let Some((from, to)) = self.moved.iter().find(|(from, _)| holds(from)) {
-            return Some(to + (place - from.start));
-        }
         let mut shift = 0i64;
         for (edit, new) in &self.edits {
             let Span { start, end } = edit.span;

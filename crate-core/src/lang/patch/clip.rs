@@ -44,14 +44,8 @@ fn lift(doc: &Doc, nodes: &[String], outside: Outside) -> Result<String, Refused
         .collect();
     let mut pieces: Vec<(usize, Span, String)> = Vec::new();
     for line in &chosen {
-        let Some(statement) = doc.statement(*line) else {
+        let Some((span, _)) = lines::block(doc, *line) else {
             continue;
-        };
-        let is_alone = lines::is_alone(&doc.text, statement.span);
-        let span = if is_alone {
-            Span::new(lines::top(doc, *line), lines::whole(&doc.text, statement.span).end)
-        } else {
-            statement.span
         };
         pieces.push((*line, span, String::new()));
     }

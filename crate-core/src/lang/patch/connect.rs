@@ -58,6 +58,11 @@ pub(super) fn connect(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Dr
 pub(super) fn disconnect(doc: &Doc, to: &str, slot: usize) -> Result<Draft, Refused> {
     let read = doc.node(to)?.slot(slot)?;
     writable(read)?;
+    if let Some(edit) = unneeded(doc, to, slot) {
+        let made = step(doc, &[edit], &[])?;
+        let to = made.name(to);
+        return Ok(Draft::new(made.doc, [to]));
+    }
     let (mut doc, mut to) = (doc.clone(), to.to_owned());
     if let Input::Node(part) = &read.reads
         && doc.find(part).is_some_and(|part| !part.is_line)
@@ -70,6 +75,21 @@ pub(super) fn disconnect(doc: &Doc, to: &str, slot: usize) -> Result<Draft, Refu
     let made = step(&doc, &[edit], &[])?;
     let to = made.name(&to);
     Ok(Draft::new(made.doc, [to]))
+}
+
+/// The edit that takes out an open argument which the op does not need.
+fn unneeded(doc: &Doc, to: &str, slot: usize) -> Option<TextEdit> {
+    let node = doc.find(to)?;
+    let own = node.slots.get(slot).filter(|slot| slot.reads == Input::Open)?;
+    node.op().filter(|op| op.def().arity.min < node.slots.len())?;
+    let (ExprKind::Call(call) | ExprKind::Method { call, .. }) =
+        &doc.ast.expr(doc.expr_at(node.span)?).kind
+    else {
+        return None;
+    };
+    let is_own = |value| doc.ast.expr(value).span == own.span;
+    let ix = call.arguments.iter().position(|argument| is_own(argument.value))?;
+    Some(super::leaf::cut(doc, call, ix, ix))
 }
 
 /// Moves the end of an edge to another slot.
@@ -218,24 +238,15 @@ pub(super) fn above(doc: Doc, source: &str, user: &str) -> Result<Doc, Refused> 
     let mut text = String::new();
     let (mut moved, mut gone) = (Vec::new(), Vec::new());
     for line in moving {
-        let Some(statement) = doc.statement(line) else {
+        let Some((block, cut)) = lines::block(&doc, line) else {
             continue;
-        };
-        let block = if lines::is_alone(&doc.text, statement.span) {
-            Span::new(lines::top(&doc, line), lines::whole(&doc.text, statement.span).end)
-        } else {
-            statement.span
         };
         moved.push(Moved { from: block, edit: 0, at: text.len() });
         text.push_str(block.of(&doc.text));
         if !text.ends_with(['\n', '\r']) {
             text.push_str(lines::new_line(&doc.text));
         }
-        gone.push(if block == statement.span {
-            lines::remove(&doc.text, statement.span)
-        } else {
-            TextEdit::replace(block, "")
-        });
+        gone.push(cut);
     }
     let mut edits = vec![TextEdit::insert(lines::top(&doc, user), text)];
     edits.extend(super::change::joined(gone));

@@ -6,6 +6,7 @@ use super::change::{Draft, Step, joined, reference, step};
 use super::connect::place_of;
 use super::sketch::{Doc, Drawn, Input};
 use super::{Refused, insert, lines};
+use crate::lang::ast::{Statement, StatementKind};
 use crate::lang::{Span, TextEdit};
 
 /// Removes nodes.
@@ -19,31 +20,39 @@ pub(super) fn delete(doc: &Doc, nodes: &[String], through: bool) -> Result<Draft
     for node in doc.drawn.iter().filter(|node| gone.contains(node.name.as_str())) {
         let keeps = if through { carried(doc, node, &gone) } else { None };
         match (node.is_line, keeps) {
-            // The line keeps its name and loses the op around its first part.
+            // The line keeps its name and its directives; the node's own position goes.
             (true, Some(Kept::Part(inner))) => {
-                edits.push((node.span, inner.of(&doc.text).to_owned()));
+                let text = inner.of(&doc.text);
+                edits.extend(around(node.span, inner, insert::alone(inner, &doc.text) != text));
+                for (ix, statement) in statements(doc) {
+                    let is_pin = matches!(statement.kind, StatementKind::Layout { .. });
+                    let of = reference(&statement.kind).filter(|_| is_pin);
+                    if of.is_some_and(|of| of.name() == node.name) {
+                        removed.extend(lines::without(doc, ix));
+                    }
+                }
             }
             (true, keeps) => {
-                removed.push(lines::remove(&doc.text, node.line));
+                removed.extend(doc.line_of(node).and_then(|line| lines::without(doc, line)));
                 let instead = match keeps {
                     Some(Kept::Name(name)) => name,
                     _ => "?".to_owned(),
                 };
                 let reads = doc.reads(&node.name).into_iter();
                 edits.extend(reads.map(|span| (span, instead.clone())));
-                for statement in doc.ast.statements() {
+                for (ix, statement) in statements(doc) {
                     let of = reference(&statement.kind);
                     let head = of.and_then(|of| of.parts.first());
                     if head.is_some_and(|head| head.text == node.name) {
-                        removed.push(lines::remove(&doc.text, statement.span));
+                        removed.extend(lines::without(doc, ix));
                     }
                 }
             }
             (false, Some(Kept::Part(inner))) => {
                 let text = inner.of(&doc.text);
-                let id = doc.expr_at(inner);
-                let text = id.map_or_else(|| text.to_owned(), |id| insert::inside(doc, id, text));
-                edits.push((place_of(doc, &node.name), text));
+                let is_bare =
+                    doc.expr_at(inner).is_none_or(|id| insert::inside(doc, id, text) == text);
+                edits.extend(around(place_of(doc, &node.name), inner, !is_bare));
             }
             (false, Some(Kept::Name(name))) => edits.push((place_of(doc, &node.name), name)),
             (false, None) => edits.push((place_of(doc, &node.name), "?".to_owned())),
@@ -64,6 +73,21 @@ pub(super) fn delete(doc: &Doc, nodes: &[String], through: bool) -> Result<Draft
     all.extend(removed);
     let Step { doc, .. } = step(doc, &all, &[])?;
     Ok(Draft::new(doc, Vec::<String>::new()))
+}
+
+/// The statements of the document, with their places among its lines.
+fn statements(doc: &Doc) -> impl Iterator<Item = (usize, &Statement)> {
+    let lines = doc.ast.lines.iter().enumerate();
+    lines.filter_map(|(ix, line)| line.statement().map(|statement| (ix, statement)))
+}
+
+/// The edits that take away what stands around a piece of an expression.
+fn around(outer: Span, inner: Span, in_parentheses: bool) -> [(Span, String); 2] {
+    let (open, close) = if in_parentheses { ("(", ")") } else { ("", "") };
+    [
+        (Span::new(outer.start, inner.start), open.to_owned()),
+        (Span::new(inner.end, outer.end), close.to_owned()),
+    ]
 }
 
 /// What the users of a deleted node read instead.

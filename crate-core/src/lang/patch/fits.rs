@@ -60,6 +60,51 @@ pub fn fits(text: &str, from: &str, to: &str, slot: usize) -> Result<Fit, Box<Mi
     fit(&doc, from, to, slot)
 }
 
+/// One end of a connection that could be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Candidate {
+    /// The node.
+    pub node: String,
+    /// Its slot; for a source, the slot that asks.
+    pub slot: usize,
+    /// Whether the slot is open: a list offers these first.
+    pub is_open: bool,
+    /// Whether it fits.
+    pub fit: Result<Fit, Box<Misfit>>,
+}
+
+/// All slots that could read a node: open ones first, and among these the ones that fit.
+pub fn targets(text: &str, from: &str) -> Vec<Candidate> {
+    let doc = Doc::read(text.to_owned());
+    let mut out = Vec::new();
+    for node in &doc.drawn {
+        for (slot, read) in node.slots.iter().enumerate() {
+            let fit = fit(&doc, from, &node.name, slot);
+            let is_open = read.reads == super::Input::Open;
+            out.push(Candidate { node: node.name.clone(), slot, is_open, fit });
+        }
+    }
+    out.sort_by_key(|candidate| (!candidate.is_open, candidate.fit.is_err()));
+    out
+}
+
+/// All nodes that a slot could read: the ones that fit first.
+pub fn sources(text: &str, to: &str, slot: usize) -> Vec<Candidate> {
+    let doc = Doc::read(text.to_owned());
+    let is_open = doc
+        .find(to)
+        .and_then(|node| node.slots.get(slot))
+        .is_some_and(|slot| slot.reads == super::Input::Open);
+    let candidate = |node: &Drawn| {
+        let fit = fit(&doc, &node.name, to, slot);
+        Candidate { node: node.name.clone(), slot, is_open, fit }
+    };
+    let mut out: Vec<Candidate> = doc.drawn.iter().map(candidate).collect();
+    out.sort_by_key(|candidate| candidate.fit.is_err());
+    out
+}
+
 pub(super) fn fit(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Fit, Box<Misfit>> {
     let refused = |refused: Refused| {
         let (words, message) = (refused.words.clone(), refused.words);

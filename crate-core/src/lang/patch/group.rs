@@ -9,11 +9,15 @@ use super::sketch::{Doc, DrawnKind};
 use super::{Code, Refused, lines, names, same};
 use crate::lang::ast::{ExprKind, Statement, StatementKind};
 use crate::lang::lower::LOSS;
-use crate::lang::{Span, TextEdit};
+use crate::lang::{Span, TextEdit, spell};
 
 /// Makes a function of nodes.
 pub(super) fn group(doc: &Doc, nodes: &[String], name: &str) -> Result<Draft, Refused> {
     names::check(doc, name)?;
+    if spell::op(None, name).is_some() {
+        let words = format!("`{name}` is an op, which the fn would hide; choose another name");
+        return Err(Refused::coded(Code::DuplicateName, words));
+    }
     let members = members(doc, nodes)?;
     let is_member = |line: usize| members.contains(&line);
     let name_of = |line: usize| {
@@ -88,10 +92,8 @@ pub(super) fn group(doc: &Doc, nodes: &[String], name: &str) -> Result<Draft, Re
             continue;
         };
         let is_alone = lines::is_alone(&doc.text, own.span);
-        let block = if is_alone {
-            Span::new(lines::top(doc, *line), lines::whole(&doc.text, own.span).end)
-        } else {
-            own.span
+        let Some((block, cut)) = lines::block(doc, *line) else {
+            continue;
         };
         let inner = if *line == output { result(own) } else { Vec::new() };
         let shifted: Vec<TextEdit> = inner
@@ -113,10 +115,9 @@ pub(super) fn group(doc: &Doc, nodes: &[String], name: &str) -> Result<Draft, Re
                 edits.push(TextEdit::replace(block, format!("{out} = {name}({list}){line_break}")));
             }
             (true, false) => {
-                edits.push(TextEdit::replace(own.span, format!("{out} = {name}({list})")));
+                edits.push(TextEdit::replace(block, format!("{out} = {name}({list})")));
             }
-            (false, true) => gone.push(TextEdit::replace(block, "")),
-            (false, false) => gone.push(lines::remove(&doc.text, own.span)),
+            (false, _) => gone.push(cut),
         }
     }
     body.push('}');

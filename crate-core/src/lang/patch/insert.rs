@@ -37,24 +37,37 @@ pub(super) fn insert(
     }
     let name = name.map(str::to_owned);
     let (stem, is_leaf) = match what {
+        NewNode::Op(op) if doc.function(op).is_some() => ("y".to_owned(), false),
         NewNode::Op(op) => (spelling::stem(spelling::row(op)?), false),
         NewNode::Param { .. } => ("w".to_owned(), true),
         NewNode::Const { .. } => ("k".to_owned(), true),
     };
     let name = name.unwrap_or_else(|| Taken::of(&doc).free(&stem));
+    let operands = |n: usize| -> Vec<String> {
+        let source = |ix: usize| sources.get(ix).cloned().flatten();
+        (0..n).map(|ix| source(ix).unwrap_or_else(|| "?".to_owned())).collect()
+    };
+    let too_many = |max: usize| {
+        Refused::new(format!("this takes {max} inputs at most, and there are {}", sources.len()))
+    };
     let line = match what {
+        NewNode::Op(op) if let Some(function) = doc.function(op) => {
+            let n_formals = function.formals.len();
+            if sources.len() > n_formals {
+                return Err(too_many(n_formals));
+            }
+            let needed = function.formals.iter().rposition(|formal| formal.default.is_none());
+            let n = needed.map_or(0, |last| last + 1).max(sources.len());
+            format!("{name} = {op}({})", operands(n).join(", "))
+        }
         NewNode::Op(op) => {
             let op = spelling::row(op)?;
             let max = op.def().arity.max;
             if sources.len() > max {
-                let words = format!("`{}` takes {max} inputs at most", op.def().name);
-                return Err(Refused::new(words));
+                return Err(too_many(max));
             }
-            let operands = (0..spelling::n_slots(op, sources.len())).map(|ix| {
-                let source = sources.get(ix).cloned().flatten();
-                source.unwrap_or_else(|| "?".to_owned())
-            });
-            format!("{name} = {}", spelling::written(op, &operands.collect::<Vec<_>>()))
+            let operands = operands(spelling::n_slots(op, sources.len()));
+            format!("{name} = {}", spelling::written(op, &operands))
         }
         NewNode::Param { shape, value } => leaf_line("param", &name, shape, value)?,
         NewNode::Const { shape, value } => leaf_line("const", &name, shape, value)?,
@@ -113,11 +126,8 @@ pub(super) fn place(doc: &Doc, after: Option<usize>, is_leaf: bool, line: &str) 
     }
 }
 
-/// A new node that reads `after` first.
+/// A new node that reads `after` first: an op, or a call of a function of the document.
 pub(super) fn append(doc: &Doc, after: &str, op: &str) -> Result<Draft, Refused> {
-    if spelling::row(op)?.def().arity.max == 0 {
-        return Err(Refused::new(format!("`{op}` reads nothing")));
-    }
     let what = NewNode::Op(op.to_owned());
     insert(doc, &what, None, Some(after), &[Some(after.to_owned())])
 }
@@ -131,6 +141,11 @@ pub(super) fn prepend(doc: &Doc, before: &str, slot: usize, op: &str) -> Result<
     let node = doc.node(before)?;
     let slot = node.slot(slot)?;
     connect::writable(slot)?;
+    if let (Input::Number(number), 1) = (&slot.reads, spelling::n_slots(op, 1)) {
+        return Err(Refused::new(format!(
+            "what is made of the number `{number}` alone is a number too; write its value instead"
+        )));
+    }
     let line = doc.line_of(node).ok_or_else(|| Refused::new("there is no such line"))?;
     let name = Taken::of(doc).free(&spelling::stem(op));
     let text = slot.span.of(&doc.text);

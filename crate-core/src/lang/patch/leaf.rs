@@ -358,17 +358,7 @@ pub(super) fn set_attribute(
         argument.name.as_ref().map_or(value, |name| name.span.to(value))
     };
     let edit = match (given.first(), given.last(), value) {
-        (Some(first), Some(last), "") => {
-            let at = |ix: usize| call.arguments.get(ix).map(span);
-            let before = first.checked_sub(1).and_then(at);
-            let (first, last) = (at(*first).unwrap_or_default(), at(*last).unwrap_or_default());
-            let next = call.arguments.iter().map(span).find(|next| next.start >= last.end);
-            match (before, next) {
-                (Some(before), _) => TextEdit::replace(Span::new(before.end, last.end), ""),
-                (None, Some(next)) => TextEdit::replace(Span::new(first.start, next.start), ""),
-                (None, None) => TextEdit::replace(first.to(last), ""),
-            }
-        }
+        (Some(first), Some(last), "") => cut(doc, call, *first, *last),
         (Some(first), Some(last), _) => {
             let value_at = |ix: usize| call.arguments.get(ix).map(|a| doc.ast.expr(a.value).span);
             let (first, last) = (value_at(*first), value_at(*last));
@@ -381,6 +371,23 @@ pub(super) fn set_attribute(
         },
     };
     done(doc, &[edit], node)
+}
+
+/// Takes arguments out of a call, with the comma that goes with them.
+pub(super) fn cut(doc: &Doc, call: &Call, first: usize, last: usize) -> TextEdit {
+    let span = |argument: &Argument| {
+        let value = doc.ast.expr(argument.value).span;
+        argument.name.as_ref().map_or(value, |name| name.span.to(value))
+    };
+    let at = |ix: usize| call.arguments.get(ix).map(span);
+    let before = first.checked_sub(1).and_then(at);
+    let (first, last) = (at(first).unwrap_or_default(), at(last).unwrap_or_default());
+    let next = call.arguments.iter().map(span).find(|next| next.start >= last.end);
+    match (before, next) {
+        (Some(before), _) => TextEdit::replace(Span::new(before.end, last.end), ""),
+        (None, Some(next)) => TextEdit::replace(Span::new(first.start, next.start), ""),
+        (None, None) => TextEdit::replace(first.to(last), ""),
+    }
 }
 
 /// The arguments that give an attribute: by name, or in the row's order behind the sources.

@@ -77,6 +77,31 @@ pub(super) fn top(doc: &Doc, line: usize) -> u32 {
     top
 }
 
+/// A statement with its comments, those directly above and the one behind it, and the edit that cuts it out.
+pub(super) fn block(doc: &Doc, line: usize) -> Option<(Span, TextEdit)> {
+    let text = doc.text.as_str();
+    let own = doc.ast.lines.get(line)?;
+    let statement = own.statement()?.span;
+    if is_alone(text, statement) {
+        let span = Span::new(top(doc, line), whole(text, statement).end);
+        return Some((span, TextEdit::replace(span, "")));
+    }
+    let behind = own.trailing.as_ref().filter(|comment| comment.span.start >= statement.end);
+    let span = behind.map_or(statement, |comment| statement.to(comment.span));
+    let cut = remove(text, statement);
+    let end = cut.span.end.max(span.end);
+    Some((span, TextEdit::replace(Span::new(cut.span.start, end), "")))
+}
+
+/// Takes a statement out with the comment behind it; comments above it stay.
+pub(super) fn without(doc: &Doc, line: usize) -> Option<TextEdit> {
+    let statement = doc.statement(line)?.span;
+    if is_alone(&doc.text, statement) {
+        return Some(remove(&doc.text, statement));
+    }
+    block(doc, line).map(|(_, cut)| cut)
+}
+
 /// Puts lines after a statement.
 pub(super) fn insert_after(text: &str, statement: Span, lines: &str) -> TextEdit {
     let line_end = end(text, statement.end);

@@ -11,6 +11,7 @@ use super::search::{Found, find};
 use super::sketch::Doc;
 use super::{Code, Severity, phrase, spelling};
 use crate::construct::Budget;
+use crate::lang::ast::StatementKind;
 use crate::lang::{lower, parse};
 use crate::ops::OpKind;
 use crate::ops::def::Sign;
@@ -32,7 +33,7 @@ pub enum Suits {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Entry {
-    /// Its name in the table: what [`super::Gesture::Append`] takes.
+    /// Its name in the table, or that of a function of the document: what [`super::Gesture::Append`] takes.
     pub op: String,
     /// How it is called: `clamp(a, min=…, max=…)`, `a + b`.
     pub signature: String,
@@ -76,6 +77,27 @@ pub fn palette(text: &str, selected: Option<&str>, query: &str) -> Vec<Entry> {
         };
         let is_misfit = matches!(entry.suits, Suits::No(_));
         entries.push(((!entry.refused.is_empty(), is_misfit, found, !alias.is_empty()), entry));
+    }
+    for statement in doc.ast.statements() {
+        let StatementKind::Function(function) = &statement.kind else {
+            continue;
+        };
+        let name = function.name.text.as_str();
+        let Some((found, places)) = find(query, name) else {
+            continue;
+        };
+        let formals: Vec<&str> = function.formals.iter().map(|f| f.name.text.as_str()).collect();
+        let entry = Entry {
+            op: name.to_owned(),
+            signature: format!("{name}({})", formals.join(", ")),
+            formula: String::new(),
+            says: "A function of this document.".to_owned(),
+            alias: String::new(),
+            found: places,
+            suits: Suits::Open,
+            refused: String::new(),
+        };
+        entries.push(((false, false, found, false), entry));
     }
     entries.sort_by_key(|(key, _)| *key);
     entries.into_iter().map(|(_, entry)| entry).collect()

@@ -49,11 +49,14 @@ fn number(x: f64) -> String {
 /// Gives positions free.
 pub(super) fn unpin(doc: &Doc, nodes: &[String]) -> Result<Draft, Refused> {
     let mut gone = Vec::new();
-    for statement in doc.ast.statements() {
+    for (ix, line) in doc.ast.lines.iter().enumerate() {
+        let Some(statement) = line.statement() else {
+            continue;
+        };
         let is_pin = matches!(statement.kind, StatementKind::Layout { .. });
         let name = reference(&statement.kind).filter(|_| is_pin).map(Ref::name);
         if name.is_some_and(|name| nodes.contains(&name)) {
-            gone.push(lines::remove(&doc.text, statement.span));
+            gone.extend(lines::without(doc, ix));
         }
     }
     let Step { doc, .. } = step(doc, &joined(gone), &[])?;

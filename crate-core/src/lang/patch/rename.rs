@@ -11,7 +11,7 @@ use crate::lang::{Span, TextEdit, edit};
 
 /// Renames a node, a function, or a name inside one; a part of an expression gets a line of its own.
 pub(super) fn rename(doc: &Doc, node: &str, to: &str) -> Result<Draft, Refused> {
-    if node == to {
+    if node == to && doc.find(node).is_some() {
         return Ok(Draft::new(doc.clone(), [node]));
     }
     if doc.line_of_name(node).is_some() {

@@ -91,6 +91,8 @@ fn insert_writes_a_line_behind_its_sources() {
     becomes("e = 1", &op("exp", &["e"]), "e = 1\ne2 = exp(e)");
     becomes("x = 1\n", &op("reshape", &["x"]), "x = 1\nr = reshape(x, shape=?)\n");
     becomes("x = 1\n", &op("x[..]", &["x"]), "x = 1\ns = x[...]\n");
+    let text = "fn f(a, k, m=2) {\n  return a * k * m\n}\nw = 1\n";
+    becomes(text, &append("w", "f"), &format!("{text}y = f(w, ?)\n"));
     refused("", &op("expp", &[]), "there is no op called `expp`");
 }
 
@@ -148,6 +150,9 @@ fn connect_gives_a_part_of_an_expression_a_line() {
         &connect("y.1", "z", 0),
         "param a = 1\nm = a * 2\ny = exp(m) + a\nz = m + 1\nlayout m 1 2\n",
     );
+    // An open input that the op does not need goes.
+    becomes("a = 1\ny = concat(a, ?, a)\n", &disconnect("y", 1), "a = 1\ny = concat(a, a)\n");
+    becomes("a = 1\ny = softmax(a, mask=?)\n", &disconnect("y", 1), "a = 1\ny = softmax(a)\n");
     // What is disconnected stays drawn.
     becomes(
         "param a = 1\ny = (a + 1) * 2\n",
@@ -188,8 +193,8 @@ fn delete_opens_what_read_the_node() {
         "# t\n# stays\ns = exp(?)\nloss = s * ?\n",
     );
     becomes("a = 1; b = a; c = b\n", &delete(&["b"]), "a = 1; c = ?\n");
-    becomes("a = 1; b = a; c = b # x\n", &delete(&["c"]), "a = 1; b = a # x\n");
-    becomes("a = 1; b = a; c = b # x\n", &delete(&["a", "b", "c"]), " # x\n");
+    becomes("a = 1; b = a; c = b # x\n", &delete(&["c"]), "a = 1; b = a\n");
+    becomes("a = 1; b = a; c = b # x\n", &delete(&["a", "b", "c"]), "\n");
     // A part of an expression becomes open, and the other parts keep their positions.
     becomes(
         "w = 1\ny = exp(w) * (log(w) + 1)\nlayout y.1 1 1\nlayout y.2 2 2\nlayout y.3 3 3\n",
@@ -249,8 +254,17 @@ fn fits_says_which_axis_clashes_and_what_stretches() {
     assert_eq!(misfit.words, "2 against 3 on token");
     assert_eq!(misfit.code, "shapes-do-not-broadcast");
     assert_eq!(misfit.axis, Some((0, 0)));
-    let misfit = fits(text, "v", "u", 0).unwrap_err();
-    assert_eq!(misfit.code, "cycle");
+    let misfit = fits(text, "u", "v", 1).unwrap();
+    assert_eq!(misfit.shape, None, "the other input is open");
+    let circle = fits("a = ?\nb = a\n", "b", "a", 0).unwrap_err();
+    assert_eq!(circle.code, "cycle");
+    assert_eq!(circle.words, "this would make a circle: `b` needs `a`");
+    let targets: Vec<(String, usize, bool)> = super::targets(text, "c")
+        .into_iter()
+        .map(|target| (target.node, target.slot, target.fit.is_ok()))
+        .collect();
+    let target = |node: &str, slot, fits| (node.to_owned(), slot, fits);
+    assert_eq!(targets.get(..2), Some(&[target("y", 1, true), target("v", 0, false)][..]));
 }
 
 fn group(nodes: &[&str], name: &str) -> Gesture {
@@ -371,7 +385,24 @@ fn group_is_refused_where_a_function_cannot_be() {
         "`b` stands between: it reads one of these and is read by another",
     );
     refused(text, &group(&["w"], "f"), "there is nothing to group: leaves that train stay outside");
-    refused(text, &group(&["a"], "w"), "`w` is defined already; a name is defined once");
+    let text = "param x = 2\na = x * 3\nb = exp(x)\nc = a * log(x)\nloss = c + b\n";
+    refused(
+        text,
+        &group(&["a", "c"], "f"),
+        "the nodes between these would be computed in another order, and gradients would round otherwise",
+    );
+    // Two contributions give one sum in any order.
+    becomes(
+        &text.replace("log(x)", "2"),
+        &group(&["a", "c"], "f"),
+        "param x = 2\nfn f(x) {\n  a = x * 3\n  return a * 2\n}\nb = exp(x)\nc = f(x)\nloss = c + b\n",
+    );
+    refused(
+        text,
+        &group(&["a"], "exp"),
+        "`exp` is an op, which the fn would hide; choose another name",
+    );
+    refused(text, &group(&["a"], "x"), "`x` is defined already; a name is defined once");
 }
 
 #[test]
@@ -482,6 +513,14 @@ fn attributes_change_in_place() {
     becomes("y = permute(w, 1, 0)", &set("axes", "[0, 1]"), "y = permute(w, [0, 1])");
     becomes("y = w[0]", &set("index", "1, ::2"), "y = w[1, ::2]");
     refused("param w = 1\ny = exp(w)\n", &set("axis", "1"), "`y` has no attribute `axis`");
+}
+
+#[test]
+fn rules_stand_first() {
+    let rules = |rules: &str| Gesture::SetRules { rules: rules.to_owned() };
+    becomes("# t\nw = 1\n", &rules("numpy"), "# t\nrules numpy\nw = 1\n");
+    becomes("rules ggml # r\nw = 1\n", &rules("numpy"), "rules numpy # r\nw = 1\n");
+    refused("", &rules("torch"), "there are no rules called `torch`");
 }
 
 #[test]
