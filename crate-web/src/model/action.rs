@@ -34,6 +34,12 @@ pub enum Move {
     To(usize),
     /// To a place of the scrubber.
     Place(usize),
+    /// To the next sum of gradients.
+    Sum,
+    /// To where the build is refused.
+    Refusal,
+    /// To the next step about the selected node.
+    About,
     /// To the nearest fold.
     Fold {
         /// Forward in the trace.
@@ -160,6 +166,10 @@ pub enum Action {
         /// The node that reads; none where a new one shall.
         to: Option<u32>,
     },
+    /// Have what comes next predicted, or not any more.
+    Predict,
+    /// Guess something of it.
+    Guess(String),
     /// Put the caret at the selected node's line.
     EditLine,
     /// Take a node's elements along: the kind, and the node.

@@ -23,13 +23,16 @@ pub enum Slot {
     Draw,
     /// The text: what is drawn is written there.
     Make,
+    /// What is asked before a step.
+    Quiz,
 }
 
 /// How many places there are.
-pub const N_SLOTS: usize = 5;
+pub const N_SLOTS: usize = 6;
 
 impl Slot {
-    const ALL: [Self; N_SLOTS] = [Self::Over, Self::Side, Self::Take, Self::Draw, Self::Make];
+    const ALL: [Self; N_SLOTS] =
+        [Self::Over, Self::Side, Self::Take, Self::Draw, Self::Make, Self::Quiz];
 
     /// Its place in a list of them.
     pub const fn ix(self) -> usize {
@@ -69,6 +72,9 @@ impl Slot {
                     }
                 }
             }
+            Self::Quiz => view.quiz.map_or(String::new(), |step| {
+                ["quiz ", &step.to_string(), " ", &state.panels.guess].concat()
+            }),
             Self::Make if state.panels.make.is_empty() => String::new(),
             Self::Make => ["make ", &state.panels.make].concat(),
             Self::Take if state.panels.take.is_empty() => String::new(),
@@ -96,6 +102,8 @@ pub struct Panels {
     pub query: String,
     /// What is to be drawn, in words.
     pub make: String,
+    /// What was guessed of the step that is being predicted.
+    pub guess: String,
     /// Why it could not be.
     pub refused: String,
     /// What was asked last for each place: the revision, and the question.

@@ -12,6 +12,7 @@ mod evidence;
 mod fold;
 mod mathml;
 mod paths;
+mod quiz;
 mod reference;
 mod rules;
 mod sheet;
@@ -60,6 +61,10 @@ pub fn panel(opened: &Opened, ask: &str) -> String {
         "checks" => checks::frame(opened.report()),
         "draw" => draw::panel(opened, rest),
         "make" => draw::make(opened, rest),
+        "quiz" => {
+            let step = number().unwrap_or(u32::MAX);
+            quiz::panel(opened, step as usize, rest.split_once(' ').map_or("", |(_, args)| args))
+        }
         "rules" => rules::panel(opened),
         "paths" => {
             let node = number();

@@ -107,7 +107,9 @@ impl Seen {
     pub fn changed(&self, now: &Self) -> Signals {
         let (was, is) = (&self.view, &now.view);
         let step = |view: &View| (view.step, view.grain, view.selected);
-        let choice = |view: &View| (view.tab, view.playing, view.speed, view.theme, view.draw);
+        let choice = |view: &View| {
+            (view.tab, view.playing, view.speed, view.theme, view.draw, view.predict, view.quiz)
+        };
         [
             (OVER, was.over != is.over),
             (TEXT, self.rev != now.rev),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use foldback::lang::{self, Span, TextEdit, edit};
-use foldback::report::{FindingRow, Report, Weight};
+use foldback::report::{FindingRow, Report, TickGlyph, TickRow, Weight};
 
 use super::action::{Action, Effect, Move, Pane, Source};
 use super::answer::Answer;
@@ -160,6 +160,9 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             .push(Effect::Download { name: file_name(state), text: state.doc.text().to_owned() }),
         Action::Step(to) => {
             state.view.playing = false;
+            if predicts(state, to, &mut effects) {
+                return effects;
+            }
             if step(state, to) {
                 announce_step(state, &mut effects);
             }
@@ -248,6 +251,11 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             state.panels.query.clear();
             state.view.draw = if to.is_some() { Draw::Connect { to } } else { Draw::New };
         }
+        Action::Predict => {
+            state.view.predict = !state.view.predict;
+            state.view.quiz = None;
+        }
+        Action::Guess(guess) => state.panels.guess = guess,
         Action::EditLine => {
             let node = state.run.inspected(&state.view);
             let span = node.and_then(|ix| state.run.report()?.nodes.get(ix as usize)?.span);
@@ -347,6 +355,29 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Help => effects.push(Effect::Help),
     }
     effects
+}
+
+/// Whether a step forward is to be predicted first. Who goes on without an answer sees it.
+fn predicts(state: &mut State, to: Move, effects: &mut Vec<Effect>) -> bool {
+    let asked = state.view.quiz.take();
+    let Move::Next { .. } = to else { return false };
+    if !state.view.predict || asked.is_some() {
+        return false;
+    }
+    let timeline = &state.run.timeline;
+    let place = timeline.place(state.view.grain, state.view.step);
+    let next = timeline.step_at(state.view.grain, place + 1);
+    let makes = |tick: &TickRow| {
+        matches!(tick.kind, TickGlyph::Emit | TickGlyph::Fold | TickGlyph::Accumulate)
+    };
+    if next == state.view.step || !timeline.tick(next).is_some_and(makes) {
+        return false;
+    }
+    state.view.quiz = Some(next);
+    state.panels.guess.clear();
+    effects
+        .push(Effect::Announce("Predict the next step, or press Next again to see it".to_owned()));
+    true
 }
 
 /// Draws, in words: the panels' worker writes it into the text.
@@ -522,6 +553,12 @@ fn step(state: &mut State, to: Move) -> bool {
         Move::Last => last,
         Move::To(step) => step.min(last),
         Move::Place(place) => timeline.step_at(view.grain, place),
+        Move::Sum => timeline.next_of(view.step, TickGlyph::Accumulate).unwrap_or(view.step),
+        Move::Refusal => timeline.refusal().unwrap_or(view.step),
+        Move::About => {
+            let next = view.selected.and_then(|node| timeline.next_about(view.step, node));
+            next.unwrap_or(view.step)
+        }
         Move::Fold { forward } => timeline.fold(view.step, forward).unwrap_or(view.step),
     };
     if target == view.step && view.selected.is_none() {

@@ -207,6 +207,17 @@ impl Timeline {
         }
     }
 
+    /// The next step of a kind.
+    pub fn next_of(&self, from: usize, kind: TickGlyph) -> Option<usize> {
+        (from + 1..self.n_build()).find(|step| self.tick(*step).is_some_and(|t| t.kind == kind))
+    }
+
+    /// The next step that is about a node, or about its gradient.
+    pub fn next_about(&self, from: usize, node: u32) -> Option<usize> {
+        let about = |tick: &TickRow| tick.node == Some(node) || tick.target == Some(node);
+        (from + 1..self.n_build()).find(|step| self.tick(*step).is_some_and(about))
+    }
+
     /// Where a document opens: at its refusal, else at the last tick of the build.
     pub fn opening(&self) -> usize {
         self.refusal().unwrap_or_else(|| self.n_build().saturating_sub(1))

@@ -177,6 +177,10 @@ pub struct View {
     pub over: Over,
     /// Which list of things to draw is open.
     pub draw: Draw,
+    /// Whether what comes next is to be predicted.
+    pub predict: bool,
+    /// The step that is being predicted.
+    pub quiz: Option<usize>,
     /// Which pane a narrow page shows.
     pub tab: Tab,
     /// Whether the page plays.

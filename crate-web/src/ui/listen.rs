@@ -128,6 +128,10 @@ fn changed(app: App, event: &JsValue) {
         && let Some(words) = input.get_attribute("data-make")
     {
         app.dispatch(Action::Make(words + &input.value()));
+    } else if let Some(input) = target::<HtmlInputElement>(event)
+        && let Some(words) = input.get_attribute("data-guess")
+    {
+        app.dispatch(Action::Guess(words + &input.value()));
     } else if let Some(input) =
         target::<HtmlInputElement>(event).filter(|input| input.type_() == "file")
     {

@@ -70,6 +70,11 @@ pub const PARTS: &[Part] = &[
             (_, html) => html.to_owned(),
         }
     }),
+    part("#quiz", Markup, MADE | CHOICE, |state| {
+        if state.view.quiz.is_some() { state.panels.html(Slot::Quiz) } else { "" }.to_owned()
+    }),
+    part("#graph", Class("predict"), CHOICE, |state| set(state.view.predict)),
+    part("#predict", Attribute("aria-pressed"), CHOICE, |state| yes(state.view.predict)),
     part("#drawn", Text, MADE | CHOICE, |state| state.panels.refused.clone()),
     // The right column.
     part("#side", Attribute("aria-label"), SIDE, |state| side::word(state.view.side).to_owned()),
