@@ -4,21 +4,48 @@ use std::collections::BTreeSet;
 
 use super::change::{Draft, Moved, Step, step};
 use super::names::Taken;
-use super::sketch::{Doc, Input, Slot};
+use super::sketch::{Doc, Drawn, Input, Slot};
 use super::{Code, Refused, insert, lines, spelling};
 use crate::lang::ast::ExprKind;
 use crate::lang::{Span, TextEdit};
+
+/// In words, how a connection would make a circle.
+pub(super) fn circle(doc: &Doc, from: &str, to: &Drawn) -> Option<String> {
+    let source = doc.find(from)?;
+    if source.line == to.line {
+        let name = &to.name;
+        if source.span.to(to.span) != source.span {
+            return None;
+        }
+        let words = if source.name == *name {
+            format!("`{name}` would read itself")
+        } else {
+            format!("`{from}` needs `{name}`")
+        };
+        return Some(format!("this would make a circle: {words}"));
+    }
+    let target = doc.line_of(to)?;
+    if source.is_line {
+        let way = way(doc, doc.line_of(source)?, target)?;
+        return Some(format!("this would make a circle: {way}"));
+    }
+    // What stands in a part of the line counts, not what its other parts need.
+    let mut reads = doc.ast.parts(doc.expr_at(source.span)?).filter_map(|part| {
+        match &doc.ast.expr(part).kind {
+            ExprKind::Name(name) => doc.line_of_name(name),
+            _ => None,
+        }
+    });
+    let needs = reads.any(|line| way(doc, line, target).is_some());
+    let name = doc.statement(target).and_then(|s| s.kind.defines()).filter(|_| needs)?;
+    Some(format!("this would make a circle: `{from}` needs `{}`", name.text))
+}
 
 /// Makes a slot read a node.
 pub(super) fn connect(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Draft, Refused> {
     let source = doc.node(from)?;
     let user = doc.node(to)?;
-    if source.line == user.line && source.span.to(user.span) == source.span {
-        let words = if from == to {
-            format!("this would make a circle: `{to}` would read itself")
-        } else {
-            format!("this would make a circle: `{from}` needs `{to}`")
-        };
+    if let Some(words) = circle(doc, from, user).filter(|_| source.line == user.line) {
         return Err(Refused::coded(Code::Cycle, words));
     }
     let (mut doc, mut from, mut to) = (doc.clone(), from.to_owned(), to.to_owned());
