@@ -73,7 +73,7 @@ pub(super) fn connect(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Dr
             to = made.name(&to);
             doc = made.doc;
         }
-        TextEdit::replace(doc.node(&to)?.slot(slot)?.span, from.clone())
+        TextEdit::replace(bare(&doc, doc.node(&to)?.slot(slot)?.span), from.clone())
     };
     let made = step(&doc, &[edit], &[])?;
     to = made.name(&to);
@@ -98,7 +98,7 @@ pub(super) fn disconnect(doc: &Doc, to: &str, slot: usize) -> Result<Draft, Refu
         to = made.name(&to);
         doc = made.doc;
     }
-    let edit = TextEdit::replace(doc.node(&to)?.slot(slot)?.span, "?");
+    let edit = TextEdit::replace(bare(&doc, doc.node(&to)?.slot(slot)?.span), "?");
     let made = step(&doc, &[edit], &[])?;
     let to = made.name(&to);
     Ok(Draft::new(made.doc, [to]))
@@ -143,7 +143,7 @@ pub(super) fn rewire(
         }
         doc = made.doc;
     }
-    let edit = TextEdit::replace(doc.node(&from_node)?.slot(from_slot)?.span, "?");
+    let edit = TextEdit::replace(bare(&doc, doc.node(&from_node)?.slot(from_slot)?.span), "?");
     let made = step(&doc, &[edit], &[])?;
     let (source, to) = (made.name(&source), made.name(&to));
     connect(&made.doc, &source, &to, slot)
@@ -200,9 +200,17 @@ pub(super) fn extract(doc: &Doc, part: &str, name: Option<&str>) -> Result<Step,
 /// The text that stands for a part of an expression where it is read: with its parentheses.
 pub(super) fn place_of(doc: &Doc, part: &str) -> Span {
     let reads = |slot: &&Slot| matches!(&slot.reads, Input::Node(name) if name == part);
-    let slots = doc.drawn.iter().flat_map(|node| &node.slots);
-    let slot = slots.filter(reads).map(|slot| slot.span).next();
+    let mut slots = doc.drawn.iter().flat_map(|node| &node.slots);
+    let slot = slots.find(reads).map(|slot| bare(doc, slot.span));
     slot.or_else(|| doc.find(part).map(|node| node.span)).unwrap_or_default()
+}
+
+/// What is written over in a slot: its parentheses stay where a comment stands in them.
+fn bare(doc: &Doc, slot: Span) -> Span {
+    match doc.expr_at(slot).filter(|_| slot.of(&doc.text).contains('#')) {
+        Some(id) => doc.ast.expr(doc.ast.core(id)).span,
+        None => slot,
+    }
 }
 
 /// In words, how one line needs another: `c` needs `y`, which needs `x`.
