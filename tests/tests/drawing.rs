@@ -291,6 +291,39 @@ fn bits(text: &str) -> BTreeMap<String, Vec<u64>> {
 }
 
 #[test]
+fn a_list_of_candidates_says_what_each_connection_says() {
+    let (mut fit, mut not) = (0, 0);
+    for seed in seeds(60) {
+        let mut rng = Rng::new(seed);
+        // Under upstream it also counts what is a view.
+        let rules = rng.pick(&[RuleSet::Ggml, RuleSet::Numpy]);
+        let document = lived_in(&mut rng, rules);
+        let names: Vec<String> = sketch(&document).into_iter().map(|node| node.name).collect();
+        let from = names.get(rng.below(names.len())).cloned().unwrap_or_default();
+        let _shows = Shows(&document, from.clone(), seed);
+        let list = targets(&document, &from);
+        for _ in 0..5 {
+            let Some(target) = list.get(rng.below(list.len())) else { break };
+            let exact = fits(&document, &from, &target.node, target.slot);
+            assert_eq!(target.fit.is_ok(), exact.is_ok(), "{target:?}\n{exact:?}");
+            match (&target.fit, exact) {
+                (Ok(listed), Ok(exact)) => {
+                    assert_eq!(listed.shape, exact.shape, "{target:?}");
+                    assert_eq!(listed.stretches, exact.stretches, "{target:?}");
+                    fit += 1;
+                }
+                (Err(listed), Err(exact)) => {
+                    assert_eq!(listed.code, exact.code, "{target:?}\n{exact:?}");
+                    not += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(fit > 30 && not > 30, "{fit} fit, {not} do not");
+}
+
+#[test]
 fn groups_keep_values_and_gradients_to_the_bit() {
     let (mut grouped, mut inlined) = (0, 0);
     for seed in seeds(160) {

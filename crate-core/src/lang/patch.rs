@@ -14,6 +14,26 @@
 //!   [`sources`] list all slots for a node, and all nodes for a slot, in this way; [`palette`] lists what can be
 //!   inserted; [`complete`] and [`hover`] serve the text pane.
 //!
+//! ```
+//! use foldback::lang::edit::apply;
+//! use foldback::lang::patch::{Gesture, inverse, patch};
+//!
+//! let text = "# drawn by hand\nparam w [2] = 1  # the weights\nloss = sum(w)\n";
+//! let gesture = Gesture::Append { after: "w".to_owned(), op: "mul".to_owned() };
+//! let made = patch(text, &gesture)?;
+//! let after = apply(text, &made.edits)?;
+//! assert_eq!(after, "# drawn by hand\nparam w [2] = 1  # the weights\nm = w * ?\nloss = sum(w)\n");
+//! assert_eq!((made.select, &after[made.caret as usize..][..1]), (vec!["m".to_owned()], "?"));
+//! assert_eq!(apply(&after, &inverse(text, &made.edits))?, text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What stays as it is
+//!
+//! Nothing that is drawn vanishes unless it is deleted: where a slot that held a part of an expression is connected or
+//! opened, the part gets a line of its own. A part that another node is to read gets one too. Positions and other
+//! directives follow their nodes. Where lines write over each other's values no line moves.
+//!
 //! # What becomes of comments
 //!
 //! A comment behind a line that is deleted goes with it, and so do comments inside a deleted expression; comments on

@@ -4,21 +4,48 @@ use std::collections::BTreeSet;
 
 use super::change::{Draft, Moved, Step, step};
 use super::names::Taken;
-use super::sketch::{Doc, Input, Slot};
+use super::sketch::{Doc, Drawn, Input, Slot};
 use super::{Code, Refused, insert, lines, spelling};
 use crate::lang::ast::ExprKind;
 use crate::lang::{Span, TextEdit};
+
+/// In words, how a connection would make a circle.
+pub(super) fn circle(doc: &Doc, from: &str, to: &Drawn) -> Option<String> {
+    let source = doc.find(from)?;
+    if source.line == to.line {
+        let name = &to.name;
+        if source.span.to(to.span) != source.span {
+            return None;
+        }
+        let words = if source.name == *name {
+            format!("`{name}` would read itself")
+        } else {
+            format!("`{from}` needs `{name}`")
+        };
+        return Some(format!("this would make a circle: {words}"));
+    }
+    let target = doc.line_of(to)?;
+    if source.is_line {
+        let way = way(doc, doc.line_of(source)?, target)?;
+        return Some(format!("this would make a circle: {way}"));
+    }
+    // What stands in a part of the line counts, not what its other parts need.
+    let mut reads = doc.ast.parts(doc.expr_at(source.span)?).filter_map(|part| {
+        match &doc.ast.expr(part).kind {
+            ExprKind::Name(name) => doc.line_of_name(name),
+            _ => None,
+        }
+    });
+    let needs = reads.any(|line| way(doc, line, target).is_some());
+    let name = doc.statement(target).and_then(|s| s.kind.defines()).filter(|_| needs)?;
+    Some(format!("this would make a circle: `{from}` needs `{}`", name.text))
+}
 
 /// Makes a slot read a node.
 pub(super) fn connect(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Draft, Refused> {
     let source = doc.node(from)?;
     let user = doc.node(to)?;
-    if source.line == user.line && source.span.to(user.span) == source.span {
-        let words = if from == to {
-            format!("this would make a circle: `{to}` would read itself")
-        } else {
-            format!("this would make a circle: `{from}` needs `{to}`")
-        };
+    if let Some(words) = circle(doc, from, user).filter(|_| source.line == user.line) {
         return Err(Refused::coded(Code::Cycle, words));
     }
     let (mut doc, mut from, mut to) = (doc.clone(), from.to_owned(), to.to_owned());
@@ -46,7 +73,7 @@ pub(super) fn connect(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Dr
             to = made.name(&to);
             doc = made.doc;
         }
-        TextEdit::replace(doc.node(&to)?.slot(slot)?.span, from.clone())
+        TextEdit::replace(bare(&doc, doc.node(&to)?.slot(slot)?.span), from.clone())
     };
     let made = step(&doc, &[edit], &[])?;
     to = made.name(&to);
@@ -71,7 +98,7 @@ pub(super) fn disconnect(doc: &Doc, to: &str, slot: usize) -> Result<Draft, Refu
         to = made.name(&to);
         doc = made.doc;
     }
-    let edit = TextEdit::replace(doc.node(&to)?.slot(slot)?.span, "?");
+    let edit = TextEdit::replace(bare(&doc, doc.node(&to)?.slot(slot)?.span), "?");
     let made = step(&doc, &[edit], &[])?;
     let to = made.name(&to);
     Ok(Draft::new(made.doc, [to]))
@@ -116,7 +143,7 @@ pub(super) fn rewire(
         }
         doc = made.doc;
     }
-    let edit = TextEdit::replace(doc.node(&from_node)?.slot(from_slot)?.span, "?");
+    let edit = TextEdit::replace(bare(&doc, doc.node(&from_node)?.slot(from_slot)?.span), "?");
     let made = step(&doc, &[edit], &[])?;
     let (source, to) = (made.name(&source), made.name(&to));
     connect(&made.doc, &source, &to, slot)
@@ -173,9 +200,17 @@ pub(super) fn extract(doc: &Doc, part: &str, name: Option<&str>) -> Result<Step,
 /// The text that stands for a part of an expression where it is read: with its parentheses.
 pub(super) fn place_of(doc: &Doc, part: &str) -> Span {
     let reads = |slot: &&Slot| matches!(&slot.reads, Input::Node(name) if name == part);
-    let slots = doc.drawn.iter().flat_map(|node| &node.slots);
-    let slot = slots.filter(reads).map(|slot| slot.span).next();
+    let mut slots = doc.drawn.iter().flat_map(|node| &node.slots);
+    let slot = slots.find(reads).map(|slot| bare(doc, slot.span));
     slot.or_else(|| doc.find(part).map(|node| node.span)).unwrap_or_default()
+}
+
+/// What is written over in a slot: its parentheses stay where a comment stands in them.
+fn bare(doc: &Doc, slot: Span) -> Span {
+    match doc.expr_at(slot).filter(|_| slot.of(&doc.text).contains('#')) {
+        Some(id) => doc.ast.expr(doc.ast.core(id)).span,
+        None => slot,
+    }
 }
 
 /// In words, how one line needs another: `c` needs `y`, which needs `x`.

@@ -4,10 +4,13 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::connect::connect;
+use super::change::applied;
+use super::connect::{circle, connect};
 use super::sketch::{Doc, Drawn};
 use super::{Code, Refused, Severity};
 use crate::graph::NodeId;
+use crate::lang::ast::ExprKind;
+use crate::lang::{Span, TextEdit};
 use crate::tensor::{MAX_RANK, TensorType};
 
 /// An axis along which an operand is stretched.
@@ -75,12 +78,15 @@ pub struct Candidate {
 }
 
 /// All slots that could read a node: open ones first, and among these the ones that fit.
+///
+/// So that a list of a thousand is quick, each slot is judged on a text of its own, with tensors of the same types;
+/// [`fits`] asks the whole text, which knows also what is a view and which nodes further on would break.
 pub fn targets(text: &str, from: &str) -> Vec<Candidate> {
     let doc = Doc::read(text.to_owned());
     let mut out = Vec::new();
     for node in &doc.drawn {
         for (slot, read) in node.slots.iter().enumerate() {
-            let fit = fit(&doc, from, &node.name, slot);
+            let fit = alone(&doc, from, node, slot);
             let is_open = read.reads == super::Input::Open;
             out.push(Candidate { node: node.name.clone(), slot, is_open, fit });
         }
@@ -89,20 +95,90 @@ pub fn targets(text: &str, from: &str) -> Vec<Candidate> {
     out
 }
 
-/// All nodes that a slot could read: the ones that fit first.
+/// All nodes that a slot could read: the ones that fit first. They are judged as in [`targets`].
 pub fn sources(text: &str, to: &str, slot: usize) -> Vec<Candidate> {
     let doc = Doc::read(text.to_owned());
-    let is_open = doc
-        .find(to)
-        .and_then(|node| node.slots.get(slot))
-        .is_some_and(|slot| slot.reads == super::Input::Open);
+    let user = doc.find(to).filter(|node| slot < node.slots.len());
+    let read = user.and_then(|node| node.slots.get(slot));
+    let is_open = read.is_some_and(|slot| slot.reads == super::Input::Open);
     let candidate = |node: &Drawn| {
-        let fit = fit(&doc, &node.name, to, slot);
-        Candidate { node: node.name.clone(), slot, is_open, fit }
+        let fit = alone(&doc, &node.name, user?, slot);
+        Some(Candidate { node: node.name.clone(), slot, is_open, fit })
     };
-    let mut out: Vec<Candidate> = doc.drawn.iter().map(candidate).collect();
+    let mut out: Vec<Candidate> = doc.drawn.iter().filter_map(candidate).collect();
     out.sort_by_key(|candidate| candidate.fit.is_err());
     out
+}
+
+/// Whether a slot can read a node, judged on a text that holds nothing else.
+fn alone(doc: &Doc, from: &str, to: &Drawn, slot: usize) -> Result<Fit, Box<Misfit>> {
+    if let Some(words) = circle(doc, from, to) {
+        let code = Code::Cycle.name().to_owned();
+        return Err(Box::new(Misfit {
+            words: words.clone(),
+            message: words,
+            code,
+            ..Misfit::default()
+        }));
+    }
+    let Some(text) = sample(doc, from, to, slot) else {
+        return fit(doc, from, &to.name, slot);
+    };
+    let sample = Doc::read(text);
+    let Some(node) = sample.drawn.iter().rfind(|node| node.is_line) else {
+        return fit(doc, from, &to.name, slot);
+    };
+    let judged = judge(&sample, &sample, node, slot);
+    judged.map(|fit| {
+        // The expression in the document's own words.
+        let own = to.slots.get(slot).map_or(to.span, |slot| slot.span);
+        let before = Span::new(to.span.start, own.start).of(&doc.text);
+        let behind = Span::new(own.end, to.span.end).of(&doc.text);
+        Fit { text: format!("{before}{from}{behind}"), ..fit }
+    })
+}
+
+/// A text with a node alone: constants of the types that it reads, and its expression. `None` where more counts.
+fn sample(doc: &Doc, from: &str, to: &Drawn, slot: usize) -> Option<String> {
+    to.op()?;
+    let own = doc.ast.parts(doc.expr_at(to.span)?);
+    let in_slot = |span: Span| to.slots.iter().any(|slot| slot.span.to(span) == slot.span);
+    for part in own {
+        let expr = doc.ast.expr(part);
+        // An attribute that is a node's value.
+        if matches!(&expr.kind, ExprKind::Name(name) if doc.is_value(name) && !in_slot(expr.span)) {
+            return None;
+        }
+    }
+    let mut text = format!("rules {}\n", doc.lowered.rules.name());
+    let mut edits = Vec::new();
+    for (ix, read) in to.slots.iter().enumerate() {
+        let source = match &read.reads {
+            _ if ix == slot => from,
+            super::Input::Node(name) => name.as_str(),
+            super::Input::Number(_) | super::Input::Open => continue,
+            super::Input::Unknown(_) => return None,
+        };
+        let name = format!("a{ix}");
+        let span = Span::new(read.span.start - to.span.start, read.span.end - to.span.start);
+        let id = doc.lowered.names.get(source);
+        edits.push(TextEdit::replace(span, if id.is_some() { name.as_str() } else { "?" }));
+        let Some(id) = id else {
+            continue;
+        };
+        let ty = doc.lowered.graph.node(*id).ty;
+        let axes = ty.shape.dims().iter().zip(ty.axes).map(|(extent, axis)| {
+            let axis = axis.map(|axis| doc.lowered.graph.axis_name(axis));
+            axis.map_or_else(|| extent.to_string(), |axis| format!("{extent} {axis}"))
+        });
+        let shape = axes.collect::<Vec<_>>().join(", ");
+        text.push_str(&format!("const {name} [{shape}] {} = 0\n", ty.dtype.name()));
+    }
+    let line = to.name.split('.').next().unwrap_or("y");
+    let is_free = !line.starts_with('a');
+    let expr = applied(to.span.of(&doc.text), &edits).ok()?;
+    text.push_str(&format!("{} = ({expr})\n", if is_free { line } else { "y" }));
+    Some(text)
 }
 
 pub(super) fn fit(doc: &Doc, from: &str, to: &str, slot: usize) -> Result<Fit, Box<Misfit>> {

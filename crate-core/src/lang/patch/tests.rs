@@ -150,6 +150,12 @@ fn connect_gives_a_part_of_an_expression_a_line() {
         &connect("y.1", "z", 0),
         "param a = 1\nm = a * 2\ny = exp(m) + a\nz = m + 1\nlayout m 1 2\n",
     );
+    // Parentheses stay where a comment stands in them.
+    becomes(
+        "param a = 1\ny = (  # why\n  a + 1) * 2\n",
+        &disconnect("y", 0),
+        "param a = 1\na2 = a + 1\ny = (  # why\n  ?) * 2\n",
+    );
     // An open input that the op does not need goes.
     becomes("a = 1\ny = concat(a, ?, a)\n", &disconnect("y", 1), "a = 1\ny = concat(a, a)\n");
     becomes("a = 1\ny = softmax(a, mask=?)\n", &disconnect("y", 1), "a = 1\ny = softmax(a)\n");
@@ -416,6 +422,11 @@ fn ungroup_gives_arguments_lines_and_numbers_their_place() {
         "fn f(a) {\n  b = a * 2\n  return exp(b + a)\n}\nparam w = 1\nu = f(w)\nv = f(u)\nlayout u.b 1 2\nlayout u.1 3 4\n",
         &ungroup("u"),
         "fn f(a) {\n  b = a * 2\n  return exp(b + a)\n}\nparam w = 1\nb = w * 2\nu = exp(b + w)\nv = f(u)\nlayout b 1 2\nlayout u.1 3 4\n",
+    );
+    becomes(
+        "fn f(a) {\n  return exp(a)\n}\nw = 1\nu = f(  # why\n  w)\n",
+        &ungroup("u"),
+        "w = 1\n# why\nu = exp(w)\n",
     );
     refused("w = 1\n", &ungroup("w"), "`w` is no call of a fn");
 }

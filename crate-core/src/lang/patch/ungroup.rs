@@ -93,6 +93,13 @@ fn inline(doc: &Doc, call: &str) -> Result<(Doc, Names), Refused> {
         text.push_str(&comment.text);
         text.push_str(line_break);
     };
+    // Comments inside the call stay; an argument that moves takes its own along.
+    for own in doc.ast.lines.get(line).map_or(&[][..], |line| line.inner.as_slice()) {
+        let moves = |moved: &Moved| moved.from.to(own.span) == moved.from;
+        if !moved.iter().any(moves) {
+            comment(&mut text, own);
+        }
+    }
     if let Some(open) = &function.open_comment {
         comment(&mut text, open);
     }
