@@ -13,12 +13,11 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Where the site is served from.
 pub(crate) const DIST: &str = "dist";
 
-/// What the first load is to weigh, in gzipped bytes. Not met since the op table is whole: see `CEILING`.
+/// What the first load is to weigh, in gzipped bytes.
 pub(crate) const BUDGET: usize = 300_000;
 
-/// What the first load may weigh today: what it was when last measured, rounded up. It may only be lowered, until it
-/// is `BUDGET`.
-pub(crate) const CEILING: usize = 400_000;
+/// What the first load may weigh today: what it was when last measured, rounded up. It may only be lowered.
+pub(crate) const CEILING: usize = 285_000;
 
 /// The same where std comes with the compiler: there the panics of the page's module keep their words.
 pub(crate) const CEILING_WITH_WORDS: usize = 440_000;

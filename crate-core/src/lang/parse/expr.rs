@@ -287,7 +287,11 @@ impl Reader<'_, '_> {
             };
             return fail!(self, diagnostic);
         }
-        let Some(value) = read(text) else {
+        // The part of the engine reads short decimals only; std's tables for the others are large.
+        let value = crate::decimal::short(text);
+        #[cfg(feature = "full")]
+        let value = value.or_else(|| text.parse().ok());
+        let Some(value) = value else {
             return self.beyond();
         };
         if value.is_finite() {
@@ -466,12 +470,4 @@ impl Reader<'_, '_> {
         self.open.pop();
         Ok((parts, from.to(self.last_span())))
     }
-}
-
-/// The number that digits stand for; infinity where it is too large. The part of the engine reads short ones only.
-fn read(text: &str) -> Option<f64> {
-    #[cfg(feature = "full")]
-    return Some(text.parse().unwrap_or(f64::INFINITY));
-    #[cfg(not(feature = "full"))]
-    crate::decimal::short(text)
 }
