@@ -10,7 +10,7 @@ use foldback::report::analyse;
 
 use crate::model::action::Action;
 use crate::model::answer::Answer;
-use crate::model::examples::EXAMPLES;
+use crate::model::examples::FIRST;
 use crate::model::layout::Orientation;
 use crate::model::markup::track::{Track, track};
 use crate::model::markup::{Html, LEGEND, code, outline, problem, say};
@@ -23,7 +23,7 @@ const TRACK: f64 = 799.0;
 
 /// The markup that stands for the page until the engine runs.
 pub fn page() -> String {
-    let text = EXAMPLES[0].text;
+    let text = FIRST;
     let report = analyse(text, &Budget::default()).report;
     let (mut state, _) = State::open(text, Room::default(), Theme::System);
     let answer = Arc::new(Answer::new(report.clone(), Orientation::Wide));

@@ -14,7 +14,7 @@ mod page {
     use leptos::prelude::*;
     use wasm_bindgen::prelude::*;
 
-    use crate::model::examples::EXAMPLES;
+    use crate::model::examples::FIRST;
 
     #[wasm_bindgen]
     extern "C" {
@@ -31,7 +31,7 @@ mod page {
         else {
             return;
         };
-        mount_to(place, || crate::ui::page(EXAMPLES[0].text)).forget();
+        mount_to(place, || crate::ui::page(FIRST)).forget();
     }
 }
 

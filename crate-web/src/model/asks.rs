@@ -146,12 +146,15 @@ impl Panels {
 /// The questions that have changed with the state; a place that asks nothing any more is emptied.
 pub fn ask(state: &mut State) -> Vec<Event> {
     // A text that cannot be built has the panels of the last one that could.
-    if state.run.newest.is_none() || state.run.is_stale() || state.run.rev != state.doc.rev() {
-        return Vec::new();
-    }
+    let stale =
+        state.run.newest.is_none() || state.run.is_stale() || state.run.rev != state.doc.rev();
     let rev = state.run.rev;
     let mut events = Vec::new();
     for slot in Slot::ALL {
+        // An example is opened whatever the text is.
+        if stale && !(slot == Slot::Make && state.panels.make.starts_with("example ")) {
+            continue;
+        }
         let now = (rev, slot.ask(state));
         let was = &mut state.panels.asked[slot.ix()];
         if *was == now {

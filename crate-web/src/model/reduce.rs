@@ -11,7 +11,7 @@ use super::action::{Action, Effect, Move, Pane, Source};
 use super::answer::Answer;
 use super::asks::{self, Panels};
 use super::doc::Doc;
-use super::examples::{EXAMPLES, NEW};
+use super::examples::{FIRST, NEW};
 use super::layout::Orientation;
 use super::markup::trouble;
 use super::names::{self, Arrow};
@@ -412,6 +412,7 @@ fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
             }
         }
         "no" => refused(state, text, effects),
+        "open" => open(state, Source::File(text.to_owned()), effects),
         "copy" | "" => effects.push(Effect::Copy(text.to_owned())),
         name => {
             effects.push(Effect::DownloadBytes { name: name.to_owned(), digits: text.to_owned() });
@@ -488,7 +489,12 @@ pub fn fixed(text: &str, edits: &[(u32, u32, String)]) -> Option<String> {
 fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
     let text = match source {
         Source::New => NEW.to_owned(),
-        Source::Example(ix) => EXAMPLES[ix.min(EXAMPLES.len() - 1)].text.to_owned(),
+        Source::Example(0) => FIRST.to_owned(),
+        Source::Example(ix) => {
+            // The whole engine has the others.
+            state.panels.make = ["example ", &ix.to_string()].concat();
+            return;
+        }
         Source::File(text) => text,
     };
     // Opening is a change of the text like any other, so it can be taken back.

@@ -9,6 +9,7 @@ use foldback::lang::patch::{
 };
 
 use super::Opened;
+use crate::model::examples::EXAMPLES;
 use crate::model::markup::{Html, shape};
 
 /// Slots that are tried.
@@ -284,6 +285,10 @@ fn gesture(words: &str) -> Option<Gesture> {
 
 /// Does a gesture: `ok`, the caret and the nodes to select on a line, and the new text behind it; or `no` and why.
 pub(super) fn make(opened: &Opened, words: &str) -> String {
+    if let Some(ix) = words.strip_prefix("example ") {
+        let example = ix.parse::<usize>().ok().and_then(|ix| EXAMPLES.get(ix));
+        return example.map_or_else(String::new, |example| "open\n".to_owned() + example.text);
+    }
     if let Some(nodes) = words.strip_prefix("copy ") {
         let nodes: Vec<String> = nodes.split(',').map(ToOwned::to_owned).collect();
         return match copy(&opened.text, &nodes) {
