@@ -9,7 +9,7 @@ use crate::construct::Budget;
 use crate::contract;
 use crate::forward::Values;
 use crate::graph::{Graph, Node, NodeId, NodeKind};
-use crate::lang::lower::CheckKind;
+use crate::lang::lower::{CheckKind, ReadFile, no_files};
 use crate::lang::{self, Lowered, Parsed};
 use crate::ops::def::{Operand, When};
 use crate::refusal::{Code, Finding, Hazard, HazardKind, Severity};
@@ -45,8 +45,13 @@ impl Analysis {
 
 /// Runs everything over a text but its checks and its training. Total: whatever the text holds, there is a report.
 pub fn analyse(text: &str, budget: &Budget) -> Analysis {
+    analyse_with(text, budget, &no_files)
+}
+
+/// The same for a text whose files the host reads.
+pub fn analyse_with(text: &str, budget: &Budget, files: ReadFile<'_>) -> Analysis {
     let parsed = lang::parse(text);
-    let lowered = lang::lower(&parsed.ast, text, budget);
+    let lowered = lang::lower_with(&parsed.ast, text, budget, files);
     // A loss that has no value because of a mistake is reported as that mistake, not as missing.
     let mistaken = lowered.loss.is_none() && has_errors(&parsed, &lowered);
     let asked = !lowered.checks.is_empty() || lowered.train.is_some();

@@ -8,6 +8,7 @@ use crate::construct::Budget;
 use crate::graph::{Init, Params};
 use crate::lang::ast::{Ast, Axis, ExprId, ExprKind, Ident, ShapeText};
 use crate::lang::lex::Infix;
+#[cfg(feature = "full")]
 use crate::lang::parse::words;
 use crate::lang::suggest::nearest;
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
@@ -50,6 +51,7 @@ impl ConstCx<'_> {
         let expr = self.ast.expr(core);
         match &expr.kind {
             ExprKind::Name(name) if is_generator(name) => self.generator(name, &[], expr.span),
+            #[cfg(feature = "full")]
             ExprKind::Call(call) if call.name.text == words::LOAD => self.load(call),
             ExprKind::Call(call) if is_generator(&call.name.text) => {
                 self.generator(&call.name.text, &call.arguments, call.name.span)
