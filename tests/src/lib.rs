@@ -11,6 +11,7 @@
 
 pub mod cases;
 pub mod codes;
+pub mod fuzz;
 pub mod generate;
 pub mod golden;
 pub mod grad;

@@ -87,6 +87,9 @@ pub fn analyse_with(text: &str, budget: &Budget, files: ReadFile<'_>) -> Analysi
     Analysis { report, parsed, lowered, trace, values, findings, budget: *budget }
 }
 
+/// So many findings of a build have edits that mend them.
+const MENDED: usize = 100;
+
 fn has_errors(parsed: &Parsed, lowered: &Lowered) -> bool {
     let mut all = parsed.diagnostics.iter().chain(&lowered.diagnostics);
     all.any(|d| d.severity == Severity::Error)
@@ -198,6 +201,10 @@ fn report(
     let stops = trace.refusal().is_some();
     let mut rows: Vec<_> =
         findings.iter().enumerate().map(|(ix, f)| scene.finding(f, stops && ix == 0)).collect();
+    // An edit has the text of what it changes in it, which is much where there are thousands.
+    for (row, f) in rows.iter_mut().zip(findings).take(MENDED) {
+        row.fixes = scene.mends(f);
+    }
     let text_problems =
         parsed.diagnostics.iter().chain(&lowered.diagnostics).map(|d| scene.diagnostic(d));
     rows.splice(0..0, text_problems);

@@ -70,7 +70,13 @@ impl Machine<'_> {
         let constants: Vec<Option<Const>> = sources.iter().map(|(val, _)| constant(val)).collect();
         let all: Option<Vec<Const>> = constants.iter().cloned().collect();
         if let Some(all) = all.filter(|_| folds(job.op) && !job.in_place) {
-            return match fold(job.op, &all, &params, self.rules, self.budget) {
+            return match fold(
+                job.op,
+                &all,
+                &params,
+                self.rules,
+                (self.budget, &self.program.folded),
+            ) {
                 Ok(val) => val,
                 Err(reason) => {
                     let (src, span) = self.blame(&reason, job);
@@ -90,7 +96,8 @@ impl Machine<'_> {
                 constants.iter().map(|c| c.as_ref().is_some_and(|c| c.ty.shape.rank() == 0));
             meet(&mut types, numbers);
         }
-        let cx = ShapeCx { src: &types, params: &params, broadcast: self.rules.broadcast() };
+        let (broadcast, most) = (self.rules.broadcast(), self.budget.tensor_elements);
+        let cx = ShapeCx { src: &types, params: &params, broadcast, most };
         if let Err(reason) = (def.shape)(&cx) {
             let (src, span) = self.blame(&reason, job);
             self.refuse(running, about, &reason, src, span);

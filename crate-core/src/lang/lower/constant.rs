@@ -1,5 +1,6 @@
 //! Numbers, lists of them and generators: what has a value before there is a graph.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::generator::{generator_names, is_generator};
@@ -41,6 +42,8 @@ pub(super) struct ConstCx<'c> {
     pub(super) rules: RuleSet,
     pub(super) budget: &'c Budget,
     pub(super) files: ReadFile<'c>,
+    /// Elements of constants that were computed so far.
+    pub(super) folded: &'c Cell<u64>,
     pub(super) complaints: &'c mut Complaints,
 }
 
@@ -124,7 +127,7 @@ impl ConstCx<'_> {
         let Some(constants) = constants else {
             return Val::Poison;
         };
-        match fold(op, &constants, &Params::default(), self.rules, self.budget) {
+        match fold(op, &constants, &Params::default(), self.rules, (self.budget, self.folded)) {
             Ok(val) => val,
             Err(reason) => {
                 let word = self.rules.op_name(op);
@@ -326,18 +329,25 @@ pub(super) fn fold(
     sources: &[Const],
     params: &Params,
     rules: RuleSet,
-    budget: &Budget,
+    (budget, folded): (&Budget, &Cell<u64>),
 ) -> Result<Val, Reason> {
     let def = op.def();
     let mut types: Vec<TensorType> = sources.iter().map(|source| source.ty).collect();
     if def.stretches {
         meet(&mut types, sources.iter().map(|source| source.ty.shape.rank() == 0));
     }
-    let cx = ShapeCx { src: &types, params, broadcast: rules.broadcast() };
+    let (broadcast, most) = (rules.broadcast(), budget.tensor_elements);
+    let cx = ShapeCx { src: &types, params, broadcast, most };
     let ty = (def.shape)(&cx)?;
     let n = ty.shape.n_elements();
     if n > budget.tensor_elements {
         return Err(Reason::Budget { limit: Limit::TensorElements, max: budget.tensor_elements });
+    }
+    // They are no nodes, but a thousand of them in one line are as large as nodes are.
+    let read: u64 = sources.iter().map(|source| source.data.len() as u64).sum();
+    folded.set(folded.get().saturating_add(read).saturating_add(n));
+    if folded.get() > budget.elements {
+        return Err(Reason::Budget { limit: Limit::Elements, max: budget.elements });
     }
     // A number that met a shape is still one number: values are found modulo the extents.
     let operands: Vec<Operand<'_, f64>> =
