@@ -235,6 +235,10 @@ fn elements_of_an_op_at_work() {
     let einsum =
         |n: u32| format!("const a [{n}] = 1\nconst b [4096] = 1\ny = einsum(\"i,j->\", a, b)\n");
     check("too-many-elements", &einsum(4096), &einsum(4097));
+    let pool = |n: u32| {
+        format!("const x [1,1,8,8] = 1\ny = max_pool_2d(x, [4096,{n}], stride=1, padding=2048)\n")
+    };
+    check("too-many-elements", &pool(4096), &pool(4097));
 }
 
 /// Fifteen thousand writes into one storage: each keeps what is there once.
