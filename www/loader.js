@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { glue, wasm, engineGlue, engineWasm } = document.currentScript.dataset;
+  const { glue, wasm, engineGlue, engineWasm, panels } = document.currentScript.dataset;
   const root = document.documentElement;
   const element = (id) => document.getElementById(id);
 
@@ -89,6 +89,8 @@
         compile(engineGlue, engineWasm).then(
           (whole) => {
             engine = { ...whole, whole: true };
+            const style = Object.assign(document.createElement("link"), { rel: "stylesheet", href: panels });
+            document.head.append(style);
             done();
           },
           (error) => done(`The rest of the engine could not be loaded: ${error.message}`),

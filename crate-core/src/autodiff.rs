@@ -65,7 +65,7 @@ pub struct Request {
 impl Request {
     /// How a node is differentiated.
     fn backward(&self, node: NodeId, op: OpKind) -> Backward {
-        let mut own = self.instead.iter().filter(|i| i.node == node);
+        let mut own = self.instead.iter().filter(|i| crate::WHOLE && i.node == node);
         own.next().map_or_else(|| self.rules.backward(op), |i| i.backward)
     }
 

@@ -1,15 +1,22 @@
 //! Evaluates nodes in order, in f32 or f64, each into storage of its own or through a window into another's.
 //! Deliberately absent: recursion, a clock, and any evaluation that was not asked for.
 
+#[cfg(feature = "full")]
 mod given;
+#[cfg(feature = "full")]
 mod nearby;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+#[cfg(feature = "full")]
 use self::nearby::{Nearby, Product};
+#[cfg(feature = "full")]
+use crate::graph::Node;
 use crate::graph::{Graph, NodeId, NodeKind, View};
-use crate::ops::def::{Cx, Lane, Operand, Sign};
+#[cfg(feature = "full")]
+use crate::ops::def::Sign;
+use crate::ops::def::{Cx, Lane, Operand};
 use crate::tensor::{DType, Shape, round_to};
 
 #[derive(Clone, Debug, Default)]
@@ -36,6 +43,7 @@ pub struct Values<T> {
     /// Whether a node is among them.
     is_fresh: Vec<bool>,
     /// The same graph with leaves moved a little, where some product is `0 · ∞`.
+    #[cfg(feature = "full")]
     nearby: Option<Box<Nearby>>,
     /// Whether these are such values themselves.
     is_nearby: bool,
@@ -51,6 +59,7 @@ impl<T: Lane> Values<T> {
             before: BTreeMap::new(),
             fresh: Vec::new(),
             is_fresh: Vec::new(),
+            #[cfg(feature = "full")]
             nearby: None,
             is_nearby: false,
         }
@@ -133,7 +142,10 @@ impl<T: Lane> Values<T> {
                 self.eval_node(graph, id);
             }
         }
-        self.nearby = None;
+        #[cfg(feature = "full")]
+        {
+            self.nearby = None;
+        }
     }
 
     fn take(&mut self, id: NodeId) -> Slot<T> {
@@ -199,7 +211,9 @@ impl<T: Lane> Values<T> {
     }
 
     fn eval_node(&mut self, graph: &Graph, id: NodeId) {
-        self.stands(graph, id);
+        if crate::WHOLE {
+            self.stands(graph, id);
+        }
         let node = graph.node(id);
         let len = node.ty.shape.n_elements() as usize;
         let (op, src, params) = match &node.kind {
@@ -210,7 +224,7 @@ impl<T: Lane> Values<T> {
                 }
                 let slot = match self.given.get(id.index()) {
                     Some(Some(values)) => Slot::Real(values.clone()),
-                    _ if node.ty.dtype == DType::I32 => {
+                    _ if crate::WHOLE && node.ty.dtype == DType::I32 => {
                         Slot::Whole((0..len).map(|i| init.element(&node.ty, i) as i32).collect())
                     }
                     _ => {
@@ -229,10 +243,9 @@ impl<T: Lane> Values<T> {
         if node.view.is_some() && !node.flags.in_place {
             return;
         }
-        let whole = |s: &NodeId| matches!(graph.node(*s).ty.dtype, DType::I32);
-        let counts = |s: &NodeId| matches!(graph.node(*s).ty.dtype, DType::I32 | DType::Bool);
         // Integers alone are computed in f64, which holds every i32 exactly.
-        if node.ty.dtype == DType::I32 || (src.iter().all(counts) && src.iter().any(whole)) {
+        #[cfg(feature = "full")]
+        if counts(graph, node, src) {
             let data: Vec<Vec<f64>> = src.iter().map(|s| self.read_f64(graph, *s)).collect();
             let operands: Vec<Operand<'_, f64>> = data
                 .iter()
@@ -249,6 +262,7 @@ impl<T: Lane> Values<T> {
             return;
         }
         let mut out = if node.flags.in_place { vec![T::ZERO; len] } else { self.buffer(id, len) };
+        #[cfg(feature = "full")]
         let mut product = None;
         {
             let data: Vec<Cow<'_, [T]>> = src.iter().map(|s| self.packed(graph, *s)).collect();
@@ -258,6 +272,7 @@ impl<T: Lane> Values<T> {
                 .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
                 .collect();
             T::pick(&op.forward)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+            #[cfg(feature = "full")]
             if let Some(at) = node.flags.carries {
                 let [a, b] = [0, 1].map(|ix| data.get(ix).map_or(&[][..], |d| &d[..]));
                 let (gradient, slope) = if at == 0 { (a, b) } else { (b, a) };
@@ -269,6 +284,7 @@ impl<T: Lane> Values<T> {
                 }
             }
         }
+        #[cfg(feature = "full")]
         if let Some(product) = product {
             let limits = if self.is_nearby {
                 product.elements.iter().map(|(ix, _)| (*ix, 0.0)).collect()
@@ -281,17 +297,17 @@ impl<T: Lane> Values<T> {
                 }
             }
         }
-        if T::STORES && matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
+        if crate::WHOLE && T::STORES && matches!(node.ty.dtype, DType::F16 | DType::Bf16) {
             for o in &mut out {
                 *o = T::from_f64(round_to(node.ty.dtype, o.to_f64()));
             }
         }
         match node.view {
-            Some(view) => {
+            Some(view) if crate::WHOLE => {
                 self.keep(graph, id);
                 self.scatter(&view, node.ty.shape, &out);
             }
-            None => self.put(id, Slot::Real(out)),
+            _ => self.put(id, Slot::Real(out)),
         }
     }
 
@@ -324,7 +340,7 @@ impl<T: Lane> Values<T> {
                 }
                 Cow::Owned(Walk::new(&view, shape).filter_map(|at| root.get(at).copied()).collect())
             }
-            Some(Slot::Whole(root)) => Cow::Owned(
+            Some(Slot::Whole(root)) if crate::WHOLE => Cow::Owned(
                 Walk::new(&view, shape)
                     .filter_map(|at| root.get(at).map(|x| T::from_f64(f64::from(*x))))
                     .collect(),
@@ -335,7 +351,9 @@ impl<T: Lane> Values<T> {
 
     /// The first `n` elements of a node's value in f64, row-major; exact for every type.
     pub fn preview(&self, graph: &Graph, id: NodeId, n: usize) -> Vec<f64> {
-        if let Some(values) = self.before.get(&id) {
+        if crate::WHOLE
+            && let Some(values) = self.before.get(&id)
+        {
             return values.iter().take(n).map(|x| x.to_f64()).collect();
         }
         let view = graph.storage(id);
@@ -344,7 +362,7 @@ impl<T: Lane> Values<T> {
             Some(Slot::Real(root)) => {
                 places.filter_map(|at| root.get(at).map(|x| x.to_f64())).collect()
             }
-            Some(Slot::Whole(root)) => {
+            Some(Slot::Whole(root)) if crate::WHOLE => {
                 places.filter_map(|at| root.get(at).map(|x| f64::from(*x))).collect()
             }
             _ => Vec::new(),
@@ -353,6 +371,9 @@ impl<T: Lane> Values<T> {
 
     /// A node's value in f64 when it was evaluated, packed; exact for every type. Empty before it is evaluated.
     pub fn read_f64(&self, graph: &Graph, id: NodeId) -> Vec<f64> {
+        if !crate::WHOLE {
+            return self.packed(graph, id).iter().map(|x| x.to_f64()).collect();
+        }
         if let Some(values) = self.before.get(&id) {
             return values.iter().map(|x| x.to_f64()).collect();
         }
@@ -367,8 +388,17 @@ impl<T: Lane> Values<T> {
     }
 }
 
+/// Whether a node's operands are whole numbers, or its value is.
+#[cfg(feature = "full")]
+fn counts(graph: &Graph, node: &Node, src: &[NodeId]) -> bool {
+    let whole = |s: &NodeId| matches!(graph.node(*s).ty.dtype, DType::I32);
+    let counts = |s: &NodeId| matches!(graph.node(*s).ty.dtype, DType::I32 | DType::Bool);
+    node.ty.dtype == DType::I32 || (src.iter().all(counts) && src.iter().any(whole))
+}
+
 /// Elements of a product with a gradient that are `0 · ∞`, and whether the slope is the infinite factor. What is not a
 /// number on its own may be so for a branch not taken.
+#[cfg(feature = "full")]
 fn undecided<T: Lane>(out: &[T], gradient: &[T], slope: &[T]) -> Vec<(usize, bool)> {
     let nan = out.iter().enumerate().filter(|(_, o)| o.is_nan());
     nan.filter_map(|(ix, _)| {

@@ -10,6 +10,8 @@ pub mod format;
 pub mod lex;
 pub mod lower;
 pub mod parse;
+#[cfg(feature = "full")]
+pub mod patch;
 pub mod source_map;
 pub mod spell;
 pub mod suggest;
@@ -31,6 +33,7 @@ pub use crate::refusal::{Code, Severity};
 
 /// A half-open range of bytes in the text; both ends stand on character boundaries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Span {
     /// The first byte.
     pub start: u32,
@@ -79,6 +82,7 @@ impl fmt::Debug for Span {
 
 /// One replacement in a text: the bytes under `span` become `text`.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextEdit {
     /// What is replaced; empty to insert.
     pub span: Span,
@@ -140,6 +144,11 @@ impl Diagnostic {
     pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, severity: Severity::Error, span, message, fixes: Vec::new(), about: None }
+    }
+
+    /// In the place of all that the part of the engine does not say, so that the whole is asked.
+    pub(crate) fn beyond() -> Self {
+        Self::error(Code::Syntax, Span::at(0), String::new())
     }
 
     /// The same with one more fix, made of one edit.

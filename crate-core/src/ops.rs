@@ -10,29 +10,44 @@ macro_rules! here {
     };
 }
 
+pub mod def;
+mod reduce;
+
 #[cfg(feature = "full")]
 mod activation;
+#[cfg(feature = "full")]
 mod along;
 #[cfg(feature = "full")]
 mod conv;
-pub mod def;
+#[cfg(feature = "full")]
 mod einsum_spec;
+#[cfg(feature = "full")]
 mod gated;
+#[cfg(feature = "full")]
 mod lines;
 #[cfg(feature = "full")]
 mod normal;
+#[cfg(feature = "full")]
 mod order;
+#[cfg(feature = "full")]
 mod pick;
 #[cfg(feature = "full")]
 mod pool;
-mod reduce;
+#[cfg(feature = "full")]
 mod resample;
+#[cfg(feature = "full")]
 mod rotation;
+#[cfg(feature = "full")]
 mod rows;
+#[cfg(feature = "full")]
 mod shares;
+#[cfg(feature = "full")]
 mod spread;
+#[cfg(feature = "full")]
 mod stored;
+#[cfg(feature = "full")]
 mod terms;
+#[cfg(feature = "full")]
 mod triangle;
 #[cfg(feature = "full")]
 mod volume;
@@ -44,30 +59,41 @@ mod windows;
 use def::OpDef;
 
 macro_rules! op_table {
-    (first { $($module:ident => $kind:ident,)* } full { $($later:ident => $later_kind:ident,)* }) => {
-        $(mod $module;)*
-        $(#[cfg(feature = "full")] mod $later;)*
+    ($(
+        first { $($module:ident => $kind:ident,)* }
+        full { $($later:ident => $later_kind:ident,)* }
+    )*) => {
+        $(
+            $(mod $module;)*
+            $(#[cfg(feature = "full")] mod $later;)*
+        )*
 
         /// A row of the table.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "each row documents itself in its file")]
         pub enum OpKind {
-            $($kind,)*
-            $(#[cfg(feature = "full")] $later_kind,)*
+            $(
+                $($kind,)*
+                $(#[cfg(feature = "full")] $later_kind,)*
+            )*
         }
 
         impl OpKind {
             /// Every row, in the order of the table.
             pub const ALL: &[Self] = &[
-                $(Self::$kind,)*
-                $(#[cfg(feature = "full")] Self::$later_kind,)*
+                $(
+                    $(Self::$kind,)*
+                    $(#[cfg(feature = "full")] Self::$later_kind,)*
+                )*
             ];
 
             /// What is known of the op.
             pub const fn def(self) -> &'static OpDef {
                 match self {
-                    $(Self::$kind => &$module::DEF,)*
-                    $(#[cfg(feature = "full")] Self::$later_kind => &$later::DEF,)*
+                    $(
+                        $(Self::$kind => &$module::DEF,)*
+                        $(#[cfg(feature = "full")] Self::$later_kind => &$later::DEF,)*
+                    )*
                 }
             }
         }
@@ -81,38 +107,68 @@ op_table! {
         sub => Sub,
         mul => Mul,
         div => Div,
+    }
+    full {
         pow => Pow,
+    }
+    first {
         neg => Neg,
         scale => Scale,
+    }
+    full {
         // Comparisons and choices.
         less => Less,
+    }
+    first {
         less_equal => LessEqual,
         greater => Greater,
         greater_equal => GreaterEqual,
+    }
+    full {
         equal => Equal,
         not_equal => NotEqual,
+    }
+    first {
         where_ => Where,
         clamp => Clamp,
+    }
+    full {
         step => Step,
+    }
+    first {
         relu => Relu,
+    }
+    full {
         // Elementwise functions.
         sqr => Sqr,
         sqrt => Sqrt,
         exp => Exp,
         log => Log,
+    }
+    first {
         // Reductions and their adjoints.
         sum => Sum,
         sum_rows => SumRows,
+    }
+    full {
         mean => Mean,
         mean_rows => MeanRows,
+    }
+    first {
         repeat => Repeat,
         repeat_back => RepeatBack,
+    }
+    full {
         softmax => Softmax,
         // Products.
         matmul => Matmul,
         mul_mat => MulMat,
+    }
+    first {
         // Shape and storage.
         reshape => Reshape,
+    }
+    full {
         transpose => Transpose,
         permute => Permute,
         slice => Slice,
@@ -121,6 +177,8 @@ op_table! {
         view => ViewOf,
         cpy => Cpy,
         cont => Cont,
+    }
+    first {
         stop_gradient => StopGradient,
     }
     full {
@@ -273,6 +331,7 @@ op_table! {
 pub const STOP: OpKind = OpKind::StopGradient;
 
 /// The row that packs a view, for fixes that offer it.
+#[cfg(feature = "full")]
 pub const PACK: OpKind = OpKind::Cont;
 
 /// The row that adds everything up, for fixes that make a loss of one number.

@@ -7,8 +7,18 @@ use crate::graph::NodeId;
 use crate::ops::OpKind;
 use crate::tensor::{DType, Shape};
 
+/// Words that the part of the engine has too, which the page starts with; other words only the whole has.
+macro_rules! first {
+    ($words:expr, first) => {
+        $words
+    };
+    ($words:expr) => {
+        if crate::WHOLE { $words } else { "" }
+    };
+}
+
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $next:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $next:literal $(, $first:ident)?;)*) => {
         /// The stable, kebab-case name of a kind of finding: one list for engine, page, command and docs.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
         pub enum Code { $($(#[doc = $doc])* $variant,)* }
@@ -19,17 +29,19 @@ macro_rules! codes {
 
             /// The name, as it is printed and searched for.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
+                match self { $(Self::$variant => first!($name $(, $first)?),)* }
             }
 
             /// What it means, one sentence.
             pub const fn meaning(self) -> &'static str {
-                match self { $(Self::$variant => concat!($($doc),*).trim_ascii_start(),)* }
+                match self {
+                    $(Self::$variant => first!(concat!($($doc),*).trim_ascii_start() $(, $first)?),)*
+                }
             }
 
             /// What to do about it, one sentence.
             pub const fn what_next(self) -> &'static str {
-                match self { $(Self::$variant => $next,)* }
+                match self { $(Self::$variant => first!($next $(, $first)?),)* }
             }
         }
     };
@@ -69,7 +81,7 @@ codes! {
     /// Backward starts from one number.
     LossNotScalar = "loss-not-scalar", "Sum the node to one number, or give a cotangent with backward NODE with VALUE.";
     /// These rules have no backward for this op.
-    NoBackward = "no-backward", "Use an op that has a backward, stop the gradient here, or change the rules.";
+    NoBackward = "no-backward", "Use an op that has a backward, stop the gradient here, or change the rules.", first;
     /// These rules have a backward for this op, but not in this form.
     PartialBackward = "partial-backward", "Write the form that has a backward, or change the rules.";
     /// A value that the backward still needs is overwritten.
@@ -79,7 +91,7 @@ codes! {
     /// A source that needs a gradient was given none.
     GradientMissing = "gradient-missing", "Stop the gradient at this operand, or change the rules.";
     /// A gradient has another shape than its tensor.
-    GradientShape = "gradient-shape", "Make the stretch a node of its own with repeat, stop the gradient here, or change the rules.";
+    GradientShape = "gradient-shape", "Make the stretch a node of its own with repeat, stop the gradient here, or change the rules.", first;
     /// A supplied accumulator has another shape than its tensor.
     AccumulatorShape = "accumulator-shape", "Give the accumulator its tensor's shape.";
     /// The gradient's layout does not fit the rule.
@@ -91,17 +103,17 @@ codes! {
     /// The run or its trace has too many steps.
     TooManySteps = "too-many-steps", "Ask for fewer steps.";
     /// The gradient is a choice at this point.
-    Kink = "kink", "Nothing needs mending: any value between the two slopes is right.";
+    Kink = "kink", "Nothing needs mending: any value between the two slopes is right.", first;
     /// A value is infinite or not a number.
     NotFinite = "not-finite", "Follow the value back to the node where it began.";
     /// Both operands were stretched.
-    BroadcastBoth = "broadcast-both", "Check that both stretches were meant.";
+    BroadcastBoth = "broadcast-both", "Check that both stretches were meant.", first;
     /// No node uses this parameter.
-    UnusedParameter = "unused-parameter", "Use it, or remove it.";
+    UnusedParameter = "unused-parameter", "Use it, or remove it.", first;
     /// The loss does not depend on this parameter.
-    NoGradientPath = "no-gradient-path", "Connect it to the loss, or make it const.";
+    NoGradientPath = "no-gradient-path", "Connect it to the loss, or make it const.", first;
     /// Upstream goes on here with a number that is not the gradient.
-    UpstreamValue = "upstream-value", "Use rules ggml for the right number.";
+    UpstreamValue = "upstream-value", "Use rules ggml for the right number.", first;
 }
 
 impl fmt::Display for Code {
@@ -291,6 +303,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether the part of the engine that the page starts with has words for it.
+    pub const fn is_first(&self) -> bool {
+        matches!(self, Self::GradShape { .. } | Self::NoRule(_))
+    }
+
     /// The stable name of the pattern.
     pub const fn code(&self) -> Code {
         match self {
@@ -340,6 +357,12 @@ impl Reason {
             )
         };
         match self {
+            Self::GradShape { expected, got } => known(format!(
+                "The gradient has shape {got}, and {} has shape {expected}.",
+                operand()
+            )),
+            Self::NoRule(why) => format!("{op} (node \"{node}\") has no backward: {why}."),
+            _ if !crate::WHOLE => String::new(),
             Self::NoParams => "The graph has no trainable leaf.".to_owned(),
             Self::NoLoss => "There is no node to differentiate.".to_owned(),
             Self::LossNotScalar { got } => {
@@ -348,7 +371,6 @@ impl Reason {
             Self::CotangentShape { expected, got } => {
                 format!("The cotangent has shape {got}, and {node} has shape {expected}.")
             }
-            Self::NoRule(why) => format!("{op} (node \"{node}\") has no backward: {why}."),
             Self::NotThisForm(why) => {
                 format!("{op} (node \"{node}\") has a backward, but not in this form: {why}.")
             }
@@ -378,10 +400,6 @@ impl Reason {
             Self::Overwritten { victim, reader: None } => {
                 format!("{op} (node \"{node}\") writes over {}, a leaf that trains.", name(*victim))
             }
-            Self::GradShape { expected, got } => known(format!(
-                "The gradient has shape {got}, and {} has shape {expected}.",
-                operand()
-            )),
             Self::NoContribution => known(format!("The rule gave {} nothing.", operand())),
             Self::GradNotScalar { got } => format!(
                 "{op} (node \"{node}\") adds one number to a gradient that already exists, and was given shape {got}."

@@ -11,9 +11,10 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use crate::model::action::Action;
+use crate::model::asks::{self, Asks, crashed};
 use crate::model::supervise::{Command, Crash, Event, LinkState, Supervisor};
 use crate::model::trainer::{self, Trainer};
-use crate::protocol::{Body, Reply, Request, VERSION, unpack};
+use crate::protocol::{Body, Job, Reply, Request, VERSION, unpack};
 
 #[wasm_bindgen]
 extern "C" {
@@ -36,6 +37,9 @@ struct Inner {
     trainer: RefCell<Trainer>,
     trains: RefCell<Option<Attached>>,
     training_timer: Timer,
+    asks: RefCell<Asks>,
+    fills: RefCell<Option<Attached>>,
+    asking_timer: Timer,
     timer: Timer,
     tell: Box<dyn Fn(Action)>,
 }
@@ -63,6 +67,9 @@ impl Link {
             trainer: RefCell::default(),
             trains: RefCell::default(),
             training_timer: Timer::default(),
+            asks: RefCell::default(),
+            fills: RefCell::default(),
+            asking_timer: Timer::default(),
             timer: Timer::default(),
             tell: Box::new(tell),
         }))
@@ -99,6 +106,7 @@ impl Link {
                     }
                     link.on(Event::Loaded);
                     link.train(trainer::Event::Loaded);
+                    link.ask(asks::Event::Loaded);
                 });
                 load_engine(&done);
             }
@@ -138,6 +146,36 @@ impl Link {
         self.0.training_timer.set(deadline, {
             let link = self.clone();
             move || link.train(trainer::Event::Tick)
+        });
+    }
+
+    /// The same for the panels.
+    pub(crate) fn ask(&self, event: asks::Event) {
+        let (commands, deadline) = {
+            let Ok(mut asks) = self.0.asks.try_borrow_mut() else { return };
+            (asks.on(event, now()), asks.deadline())
+        };
+        for command in commands {
+            match command {
+                asks::Command::Spawn => {
+                    self.0.fills.replace(Some(self.attach(Self::receive_panel, |link, why| {
+                        link.ask(asks::Event::Ended(why));
+                    })));
+                }
+                asks::Command::Kill => kill(&self.0.fills),
+                asks::Command::Post(request) => post(&self.0.fills, &request),
+                asks::Command::Tell(request, why) => {
+                    if let Job::Panel { slot, ask, .. } = request.job {
+                        let html = crashed(&why);
+                        let slot = slot as usize;
+                        (self.0.tell)(Action::Panel { slot, rev: request.rev, ask, html });
+                    }
+                }
+            }
+        }
+        self.0.asking_timer.set(deadline, {
+            let link = self.clone();
+            move || link.ask(asks::Event::Tick)
         });
     }
 
@@ -183,11 +221,11 @@ impl Link {
             }
             Body::Checks { done } => {
                 self.on(if done { Event::Done(rev) } else { Event::Progress(rev) });
-                if let Some(report) = unpack(&bytes()) {
-                    (self.0.tell)(Action::Checked { rev, report: std::sync::Arc::new(report) });
+                if let Some(checked) = unpack(&bytes()) {
+                    (self.0.tell)(Action::Checked { rev, checked: std::sync::Arc::new(checked) });
                 }
             }
-            Body::Training(_) => {}
+            Body::Training(_) | Body::Panel { .. } => {}
         }
     }
 
@@ -202,8 +240,23 @@ impl Link {
                 self.train(trainer::Event::Heard(rev, pace));
                 if let Some(trained) = unpack(&Uint8Array::new(&message.get(1)).to_vec()) {
                     let trained = std::sync::Arc::new(trained);
-                    (self.0.tell)(Action::Trained { rev, pace, trained });
+                    (self.0.tell)(Action::Trained { rev, trained });
                 }
+            }
+            _ => {}
+        }
+    }
+
+    fn receive_panel(&self, reply: Reply, _: &Array) {
+        match reply.body {
+            Body::Ready => self.ask(asks::Event::Ready),
+            Body::Panicked { message, place } => {
+                self.ask(asks::Event::Ended([message, place].join(" ")));
+            }
+            Body::Panel { slot, ask, html } => {
+                self.ask(asks::Event::Heard);
+                let slot = slot as usize;
+                (self.0.tell)(Action::Panel { slot, rev: reply.rev, ask, html });
             }
             _ => {}
         }

@@ -15,7 +15,10 @@ pub mod stage;
 pub mod svg;
 
 pub mod answer;
+pub mod asks;
 pub mod doc;
+#[cfg(feature = "full")]
+pub mod draft;
 pub mod examples;
 pub mod supervise;
 pub mod timeline;
@@ -23,8 +26,11 @@ pub mod trainer;
 pub mod view;
 
 pub mod action;
+#[cfg(feature = "full")]
 pub mod chart;
 pub mod keys;
 pub mod markup;
+#[cfg(feature = "full")]
+pub mod panels;
 pub mod parts;
 pub mod reduce;

@@ -7,7 +7,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use foldback::report::TrainReport;
+use foldback::report::CheckRow;
 
 use crate::model::layout::Orientation;
 
@@ -46,6 +46,15 @@ pub enum Job {
     },
     /// Do this with the run of this revision.
     Control(Control),
+    /// Make the markup of a panel. It goes to a worker of its own.
+    Panel {
+        /// The place that asks.
+        slot: u32,
+        /// The whole text.
+        text: String,
+        /// A word, and what that needs to know.
+        ask: String,
+    },
 }
 
 /// What can be done with a training run.
@@ -92,13 +101,22 @@ pub enum Body {
     Report,
     /// The text needs more than the part of the engine that this worker has.
     Beyond,
-    /// A `CheckReport` follows, with the entries checked so far.
+    /// A [`Checked`] follows, with the entries checked so far.
     Checks {
         /// Whether these are all.
         done: bool,
     },
     /// A [`Trained`] follows, with the steps taken so far.
     Training(Pace),
+    /// The markup of a panel.
+    Panel {
+        /// The place that asked.
+        slot: u32,
+        /// What it asked.
+        ask: String,
+        /// What is to stand there.
+        html: String,
+    },
     /// Still at work.
     Progress,
     /// The worker is about to end.
@@ -113,10 +131,29 @@ pub enum Body {
 /// What a training run has reached.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Trained {
-    /// What is known of it, with the losses of the first [`LOSSES`] steps only.
-    pub report: TrainReport,
-    /// The curve of all losses, drawn.
-    pub chart: String,
+    /// `sgd` or `adamw`.
+    pub method: String,
+    /// The learning rate.
+    pub lr: f64,
+    /// The loss before each of the first [`LOSSES`] steps and after the last of them.
+    pub losses: Vec<f64>,
+    /// What stands in the run's places, in the order of [`PLACES`].
+    pub places: [String; 4],
+}
+
+/// The places of a training run on the page: how it stands, what can be done with it, its first step, and the curve
+/// of all its losses.
+pub const PLACES: [&str; 4] = ["#run-state", "#run-buttons", "#run-steps", "#run-loss"];
+
+/// What the checks have found.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Checked {
+    /// The entries, which are steps.
+    pub rows: Vec<CheckRow>,
+    /// How many agree.
+    pub counts: String,
+    /// The panel.
+    pub panel: String,
 }
 
 /// So many losses go to the page one by one; of a longer run the chart tells the rest.

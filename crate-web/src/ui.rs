@@ -4,6 +4,7 @@
 mod app;
 mod browser;
 mod canvas;
+mod draw;
 mod editor;
 mod files;
 mod keys;

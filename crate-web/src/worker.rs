@@ -22,6 +22,8 @@ use crate::protocol::{Body, Job, Reply, Request, VERSION, pack};
 #[cfg(feature = "full")]
 mod jobs;
 #[cfg(feature = "full")]
+mod panels;
+#[cfg(feature = "full")]
 mod trainer;
 
 /// Receives from now on. `faults` lets a text break the worker on purpose, for tests of what happens then.
@@ -33,6 +35,8 @@ pub(crate) fn start(scope: DedicatedWorkerGlobalScope, faults: bool) {
         faults,
         newest: Cell::new(0),
         analysis: RefCell::new(None),
+        #[cfg(feature = "full")]
+        opened: RefCell::default(),
         #[cfg(feature = "full")]
         will: Cell::default(),
         #[cfg(feature = "full")]
@@ -65,6 +69,9 @@ struct Worker {
     /// The revision that is worth working on.
     newest: Cell<u32>,
     analysis: RefCell<Option<Rc<Analysis>>>,
+    /// The text that panels were last made of.
+    #[cfg(feature = "full")]
+    opened: RefCell<Option<crate::model::panels::Opened>>,
     /// What a training run is to do next.
     #[cfg(feature = "full")]
     will: Cell<trainer::Will>,
@@ -82,7 +89,7 @@ fn receive(worker: &Rc<Worker>, request: Request) {
                 fail_on_purpose(&text);
             }
             let analysis = analyse(&text, &Budget::default());
-            match answer(&analysis, orientation) {
+            match answer(&analysis, &text, orientation) {
                 Some(bytes) => worker.reply(rev, Body::Report, Some(bytes)),
                 None => worker.reply(rev, Body::Beyond, None),
             }
@@ -99,17 +106,23 @@ fn receive(worker: &Rc<Worker>, request: Request) {
         }
         #[cfg(feature = "full")]
         Job::Control(control) => worker.control(rev, control),
+        #[cfg(feature = "full")]
+        Job::Panel { slot, text, ask } => panels::make(worker, rev, slot, &text, ask),
         #[cfg(not(feature = "full"))]
-        Job::Check | Job::Run { .. } | Job::Control(_) => {}
+        Job::Check | Job::Run { .. } | Job::Control(_) | Job::Panel { .. } => {}
     }
 }
 
 /// The packed `Answer` to a text; none where this part of the engine cannot read it and the whole may.
-pub(crate) fn answer(analysis: &Analysis, orientation: Orientation) -> Option<Vec<u8>> {
+pub(crate) fn answer(analysis: &Analysis, text: &str, orientation: Orientation) -> Option<Vec<u8>> {
     if cfg!(not(feature = "full")) && analysis.unreadable() {
         return None;
     }
-    Some(pack(&Answer::new(analysis.report.clone(), orientation)))
+    #[cfg(feature = "full")]
+    let report = crate::model::draft::drafted(&analysis.report, text);
+    #[cfg(not(feature = "full"))]
+    let (report, _) = (analysis.report.clone(), text);
+    Some(pack(&Answer::new(report, orientation)))
 }
 
 /// Breaks the worker the way that the text asks for.

@@ -76,6 +76,157 @@ pub fn program(rng: &mut Rng, rules: RuleSet, n_lines: usize) -> String {
     format!("{text}loss = {}\n", loss.join(" + "))
 }
 
+/// A program as a person leaves it: with a title, comments, empty lines, parts inside parts, calls of a function,
+/// open inputs, lines above those that they need, pinned positions and a `backward` line.
+pub fn lived_in(rng: &mut Rng, rules: RuleSet) -> String {
+    let n_lines = 3 + rng.below(6);
+    let plain = program(rng, rules, n_lines);
+    let mut lines: Vec<String> = plain.lines().map(str::to_owned).collect();
+    nest(rng, &mut lines);
+    let names: Vec<String> = lines.iter().filter_map(|line| defined(line)).collect();
+    if rng.chance(60) {
+        let body =
+            rng.pick(&["b = a * k  # twice\n  return exp(b) + a", "return a / k", "return -a"]);
+        let function = format!("fn f(a, k=2) {{  # a group\n  {body}\n}}");
+        let at = 1 + rng.below(lines.len() - 1);
+        lines.insert(at, function);
+        for n in 0..=rng.below(2) {
+            let argument = rng.pick(&[0, 1, 2]);
+            let name = rng.pick(&names.iter().map(String::as_str).collect::<Vec<_>>()).to_owned();
+            let call = match argument {
+                0 => format!("f({name})"),
+                1 => format!("f({name} * 2, k=3) + 1"),
+                _ => format!("f({name}, 0.5)"),
+            };
+            lines.push(format!("u{n} = {call}"));
+        }
+    }
+    // A line may stand above those that it needs.
+    if rng.chance(40) {
+        let from = 1 + rng.below(lines.len() - 1);
+        let line = lines.remove(from);
+        let at = 1 + rng.below(lines.len());
+        lines.insert(at, line);
+    }
+    if rng.chance(50) {
+        open(rng, &mut lines);
+    }
+    let known = analyse(&lines.join("\n"), &SMALL);
+    let nodes = known.report.nodes.iter().take(known.report.n_forward as usize);
+    let nodes: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+    let nodes: Vec<&str> =
+        nodes.into_iter().filter(|n| n.starts_with(|c: char| c.is_ascii_alphabetic())).collect();
+    let mut out = if rng.chance(70) { "# a drawing\n".to_owned() } else { String::new() };
+    for (ix, line) in lines.iter().enumerate() {
+        if ix > 0 && rng.chance(20) {
+            out.push('\n');
+        }
+        for n in 0..rng.below(4).saturating_sub(2) {
+            out.push_str(&format!("# above {ix}, {n}\n"));
+        }
+        match line.find('(').filter(|_| rng.chance(10) && line.ends_with(')')) {
+            // A call over several lines, with a comment inside.
+            Some(at) => {
+                let (head, rest) = line.split_at(at + 1);
+                let inner = rest.get(..rest.len() - 1).unwrap_or("");
+                out.push_str(&format!("{head}  # inside {ix}\n    {inner}\n)"));
+            }
+            None => out.push_str(line),
+        }
+        if rng.chance(25) && !line.starts_with("fn") {
+            out.push_str(&format!("  # behind {ix}"));
+        }
+        let joins =
+            rng.chance(8) && !out.ends_with(|c: char| c.is_ascii_digit() && line.contains('#'));
+        let is_plain = !line.starts_with("fn")
+            && !line.starts_with("rules")
+            && !out.ends_with(&format!("behind {ix}"));
+        out.push_str(if joins && is_plain && ix + 1 < lines.len() { "; " } else { "\n" });
+    }
+    if rng.chance(40) {
+        out.push_str(&format!("backward {}\n", rng.pick(&nodes)));
+    }
+    for n in 0..rng.below(4) {
+        let node = rng.pick(&nodes);
+        if !out.contains(&format!("layout {node} ")) {
+            out.push_str(&format!("layout {node} {n} {}\n", rng.below(500)));
+        }
+    }
+    if rng.chance(30) {
+        out.push_str("# the end");
+    }
+    out
+}
+
+/// The name that a line gives.
+fn defined(line: &str) -> Option<String> {
+    let words = line.split([' ', '=']).filter(|word| !word.is_empty());
+    let mut words = words.skip_while(|word| matches!(*word, "param" | "const"));
+    words.next().filter(|name| *name != "rules").map(str::to_owned)
+}
+
+/// Whether a letter belongs to a name.
+fn is_letter(c: char) -> bool {
+    c == '_' || c == '.' || c.is_ascii_alphanumeric()
+}
+
+/// The places where a line reads a name.
+fn reads(line: &str, name: &str) -> Vec<usize> {
+    let places = line.match_indices(name).map(|(at, _)| at);
+    let is_whole = |at: &usize| {
+        let before = line.get(..*at).and_then(|text| text.chars().last());
+        let after = line.get(at + name.len()..).and_then(|text| text.chars().next());
+        !before.is_some_and(is_letter) && !after.is_some_and(is_letter)
+    };
+    places.filter(is_whole).filter(|at| *at > line.find('=').unwrap_or(0)).collect()
+}
+
+/// Writes some lines into those that read them.
+fn nest(rng: &mut Rng, lines: &mut [String]) {
+    for _ in 0..rng.below(4) {
+        let from = rng.below(lines.len());
+        let line = lines.get(from).cloned().unwrap_or_default();
+        let (Some(name), Some((_, value))) = (defined(&line), line.split_once(" = ")) else {
+            continue;
+        };
+        let is_leaf = line.starts_with("param") || line.starts_with("const") || name == "loss";
+        let users = lines.iter().enumerate().filter(|(_, line)| !reads(line, &name).is_empty());
+        let users: Vec<usize> = users.map(|(ix, _)| ix).collect();
+        if is_leaf || users.is_empty() {
+            continue;
+        }
+        let user = rng.pick(&users);
+        let before = lines.get(user).cloned().unwrap_or_default();
+        let Some(at) = reads(&before, &name).first().copied() else { continue };
+        let mut nested = before.clone();
+        nested.replace_range(at..at + name.len(), &format!("({value})"));
+        let longer = lines.iter().enumerate().map(|(ix, l)| if ix == user { &nested } else { l });
+        let text: Vec<&str> = longer.map(String::as_str).collect();
+        let analysis = analyse(&text.join("\n"), &SMALL);
+        if analysis.report.findings.iter().all(|finding| finding.weight != Weight::Error)
+            && let Some(slot) = lines.get_mut(user)
+        {
+            *slot = nested;
+        }
+    }
+}
+
+/// Opens an input.
+fn open(rng: &mut Rng, lines: &mut [String]) {
+    let names: Vec<String> = lines.iter().filter_map(|line| defined(line)).collect();
+    let ix = rng.below(lines.len());
+    let Some(line) = lines.get_mut(ix) else { return };
+    if line.starts_with("fn") {
+        return;
+    }
+    for name in names {
+        if let Some(at) = reads(line, &name).first().copied() {
+            line.replace_range(at..at + name.len(), "?");
+            return;
+        }
+    }
+}
+
 /// One line's expression: a row applied to what is there, or a bracket.
 fn line(rng: &mut Rng, names: &[String]) -> String {
     if rng.chance(12) {

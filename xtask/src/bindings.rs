@@ -2,6 +2,7 @@
 
 use crate::build::Profile;
 use crate::command::{answer, run};
+use crate::uncalled::drop_uncalled;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -18,9 +19,9 @@ pub(crate) struct Bindings {
 pub(crate) fn bind(module: &Path, folder: &Path, profile: Profile) -> Result<Bindings> {
     println!("writing the bindings");
     let small = matches!(profile, Profile::Web);
+    let compiled = fs::read(module).with_context(|| format!("reading {}", module.display()))?;
     Bindgen::new()
-        .input_path(module)
-        .out_name("foldback")
+        .input_bytes("foldback", drop_uncalled(&compiled)?)
         // Not modules: page and worker load the same glue, and a page opened as a file can
         // start a worker from a classic script only.
         .no_modules(true)?

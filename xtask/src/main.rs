@@ -14,6 +14,7 @@ mod shots;
 mod site;
 mod test;
 mod toolchain;
+mod uncalled;
 
 use anyhow::{Context, Result, bail};
 use std::process::ExitCode;

@@ -62,6 +62,9 @@ pub(crate) fn assemble(page: Bindings, engine: Bindings, first_picture: &str) ->
         ("engine.js".to_owned(), engine.glue),
         ("engine.wasm".to_owned(), engine.module),
     ]);
+    for (name, bytes) in &mut sources {
+        *bytes = minified(name, bytes)?;
+    }
     let mut later = Vec::new();
     for path in files_below(Path::new("www"))? {
         let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
@@ -69,7 +72,7 @@ pub(crate) fn assemble(page: Bindings, engine: Bindings, first_picture: &str) ->
         if name.contains('/') {
             later.push((name, bytes)); // linked by name from outside: never renamed
         } else {
-            sources.insert(name, bytes);
+            sources.insert(name.clone(), minified(&name, &bytes)?);
         }
     }
 
@@ -91,6 +94,19 @@ pub(crate) fn assemble(page: Bindings, engine: Bindings, first_picture: &str) ->
     }
     fs::rename(&next, DIST).context("moving the site to dist/")?;
     Ok(Site { files })
+}
+
+/// A script or a style sheet without blanks and comments; any other file as it is.
+fn minified(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
+    let text = || std::str::from_utf8(bytes).with_context(|| format!("reading {name} as text"));
+    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+        Some("js") => Ok(minifier::js::minify(text()?).to_string().into_bytes()),
+        Some("css") => match minifier::css::minify(text()?) {
+            Ok(css) => Ok(css.to_string().into_bytes()),
+            Err(why) => bail!("{name}: {why}"),
+        },
+        _ => Ok(bytes.to_owned()),
+    }
 }
 
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {

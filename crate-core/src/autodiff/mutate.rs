@@ -3,12 +3,15 @@
 //! Deliberately absent: rules of their own. What the row's rule sends is bent on its way through the driver.
 
 use super::Build;
-use crate::graph::{NodeId, Value};
 use crate::ops::OpKind;
-use crate::ops::def::{Contribution, Emit, Flow, Site, shape_value};
-use crate::refusal::Reason;
-use crate::rules::RuleSet;
-use crate::tensor::Shape;
+#[cfg(feature = "full")]
+use crate::{
+    graph::{NodeId, Value},
+    ops::def::{Contribution, Emit, Flow, Site, shape_value},
+    refusal::Reason,
+    rules::RuleSet,
+    tensor::Shape,
+};
 
 /// One thing wrong: at every node of one row, with what goes to one source.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -66,9 +69,13 @@ pub const FLAWS: &[Flaw] = &[
 impl Build<'_> {
     /// The flaw of what goes to a source, if any.
     pub(super) fn flaw(&self, op: OpKind, src: usize) -> Option<Flaw> {
-        self.request.mutation.filter(|m| m.op == op && m.src == src).map(|m| m.flaw)
+        let mutation = self.request.mutation.filter(|_| crate::WHOLE);
+        mutation.filter(|m| m.op == op && m.src == src).map(|m| m.flaw)
     }
+}
 
+#[cfg(feature = "full")]
+impl Build<'_> {
     /// Bends a contribution before it is folded.
     pub(super) fn bent(
         &mut self,

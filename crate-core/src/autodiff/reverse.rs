@@ -155,7 +155,11 @@ impl Build<'_> {
         let into = site.src(c.src);
         let (of, src) = (site.node, c.src as u8);
         let flaw = self.flaw(op, c.src);
-        let mut value = if flaw.is_some() { self.bent(op, site, c)? } else { c.value };
+        let mut value = c.value;
+        #[cfg(feature = "full")]
+        if flaw.is_some() {
+            value = self.bent(op, site, c)?;
+        }
         self.by = Author::Fold { of, src };
         let folds = self.request.rules.folds(op, c.src) && flaw != Some(Flaw::Unfolded);
         if c.fold && folds {

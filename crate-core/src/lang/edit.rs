@@ -179,7 +179,8 @@ pub fn set_rules(text: &str, ast: &Ast, name: &str) -> TextEdit {
         return TextEdit::replace(rules.span, name);
     }
     let line_break = new_line(text);
-    let Some(LineKind::Comment(title)) = ast.lines.first().map(|line| &line.kind) else {
+    let first = ast.statements().next().map_or(u32::MAX, |statement| statement.span.start);
+    let Some(title) = ast.title.as_ref().filter(|title| title.span.start < first) else {
         let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         return TextEdit::insert(start as u32, format!("rules {name}{line_break}"));
     };

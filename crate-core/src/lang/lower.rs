@@ -11,6 +11,7 @@ mod call;
 mod complaint;
 mod constant;
 mod directive;
+mod fold;
 mod generator;
 mod leaf;
 mod machine;
@@ -23,15 +24,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ast::{Ast, Ident, StatementKind};
-use super::source_map::SourceMap;
+use super::source_map::{NodeText, SourceMap};
 use super::{Code, Diagnostic, Span};
 use crate::autodiff::Given;
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
+use crate::ops::OpKind;
 use crate::optimizer::Optimizer;
 use crate::rules::RuleSet;
 
 use self::complaint::Complaints;
+#[cfg(feature = "full")]
+pub(super) use self::directive::{LOSS, METHODS};
+#[cfg(feature = "full")]
+pub(super) use self::generator::generator_names;
 use self::machine::Machine;
 
 /// What `load("file")` or `load("file", "tensor")` asks of the host.
@@ -84,6 +90,10 @@ pub struct Lowered {
     pub names: BTreeMap<Arc<str>, NodeId>,
     /// Names that have no value because of a mistake or an open input, with their places.
     pub valueless: Vec<Ident>,
+    /// Ops that could not be applied, with the names that their nodes would have: a drawing shows them too.
+    pub unmade: Vec<Unmade>,
+    /// Calls of functions that stand in the document's own lines.
+    pub calls: Vec<Called>,
     /// The node backward starts from: the `backward` line's, or the one called `loss`.
     pub loss: Option<NodeId>,
     /// The `backward` line.
@@ -98,6 +108,26 @@ pub struct Lowered {
     pub pins: Vec<Pin>,
     /// What is wrong, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An op that was not applied: an operand has no value, or does not fit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Unmade {
+    /// The name that the node would have. It is given to no other node.
+    pub name: String,
+    /// The op.
+    pub op: OpKind,
+    /// The text behind it.
+    pub text: NodeText,
+}
+
+/// A call of a function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Called {
+    /// Its name: the nodes inside are called `NAME.…`.
+    pub name: String,
+    /// The expression.
+    pub span: Span,
 }
 
 /// `backward NODE with VALUE`.
@@ -208,12 +238,14 @@ fn rules(ast: &Ast, complaints: &mut Complaints) -> RuleSet {
         }
         seen = true;
         named = RuleSet::by_name(&name.text);
-        if named.is_none() {
+        if named.is_none() && !crate::WHOLE {
+            complaints.beyond();
+        } else if named.is_none() {
             let known = RuleSet::ALL.iter().map(|rules| rules.name());
-            let message = format!(
+            let message = told!(
                 "there are no rules called `{}`; write {}",
                 name.text,
-                known.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                known.clone().map(|name| told!("`{name}`")).collect::<Vec<_>>().join(", ")
             );
             complaints.unknown(Code::UnknownName, name, message, known);
         }

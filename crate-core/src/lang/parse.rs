@@ -2,8 +2,22 @@
 //!
 //! It resolves no name: whether one is defined, and twice, is lowering's to say.
 
+/// Says why a line cannot be read, where this engine says it; the line is then a hole.
+macro_rules! fail {
+    ($reader:expr, $diagnostic:expr $(,)?) => {{
+        if crate::WHOLE {
+            let diagnostic = $diagnostic;
+            $reader.cx.report(diagnostic);
+        } else {
+            $reader.cx.beyond();
+        }
+        Err(crate::lang::parse::Unread)
+    }};
+}
+
 mod comments;
 mod expr;
+#[cfg(feature = "full")]
 mod function;
 mod mistake;
 mod segments;
@@ -59,28 +73,35 @@ pub fn parse(text: &str) -> Parsed {
         cx.comments_before(&mut lines, cx.token(segment.first).start);
         let n_exprs = cx.ast.n_exprs();
         ix += 1;
-        let (kind, inside, whole) = if cx.word(segment.first) == "fn" {
+        #[cfg(feature = "full")]
+        if cx.word(segment.first) == "fn" {
             let rest = segments.get(ix..).unwrap_or(&[]);
             let (n_body, closed) = cx.extent(segment, rest);
             ix += n_body;
-            cx.function(segment, rest.get(..n_body).unwrap_or(&[]), closed)
-        } else {
-            let (kind, inside) = cx.simple(segment);
-            (kind, inside, segment)
-        };
+            let body = rest.get(..n_body).unwrap_or(&[]);
+            let (kind, inside, whole) = cx.function(segment, body, closed);
+            cx.add(&mut lines, whole, kind, inside, n_exprs);
+            continue;
+        }
+        let (kind, inside) = cx.simple(segment);
         if let (StatementKind::Rules(_), false) = (&kind, segment.first == 0) {
             cx.late_rules(segment);
         }
-        cx.add(&mut lines, whole, kind, inside, n_exprs);
+        cx.add(&mut lines, segment, kind, inside, n_exprs);
     }
     cx.comments_before(&mut lines, u32::MAX);
     let Cx { mut ast, mut diagnostics, .. } = cx;
     ast.finish(lines.lines, text);
-    diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    if crate::WHOLE {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    }
     Parsed { ast, diagnostics }
 }
 
 fn too_long(text: &str) -> Parsed {
+    if !crate::WHOLE {
+        return Parsed { ast: Ast::default(), diagnostics: vec![Diagnostic::beyond()] };
+    }
     let span = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
     let hole = Hole { text: text.to_owned(), defines: None, unclosed: true };
     let kind = LineKind::Statement(Statement { kind: StatementKind::Hole(hole), span });
@@ -157,12 +178,10 @@ impl Reader<'_, '_> {
         Ident { text: token.span.of(self.cx.text).to_owned(), span: token.span }
     }
 
-    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
-        self.cx.report(diagnostic);
-        Err(Unread)
-    }
-
     fn unexpected<T>(&mut self, wanted: &str) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let (span, message) = match self.peek() {
             Some(token) if matches!(token.kind, TokenKind::Bad(_)) => return self.bad(token),
             Some(token) => {
@@ -171,14 +190,23 @@ impl Reader<'_, '_> {
             }
             None => (self.last_span(), format!("expected {wanted} at the end of the line")),
         };
-        self.fail(Diagnostic::error(Code::Syntax, span, message))
+        fail!(self, Diagnostic::error(Code::Syntax, span, message))
     }
 }
 
 impl<'a> Cx<'a> {
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < MAX_DIAGNOSTICS {
+        if !crate::WHOLE {
+            self.beyond();
+        } else if self.diagnostics.len() < MAX_DIAGNOSTICS {
             self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Only the whole engine reads this line, or says what is wrong with it.
+    fn beyond(&mut self) {
+        if self.diagnostics.is_empty() {
+            self.diagnostics.push(Diagnostic::beyond());
         }
     }
 
@@ -217,7 +245,9 @@ impl<'a> Cx<'a> {
     fn simple(&mut self, segment: Segment) -> (StatementKind, Vec<Comment>) {
         let first = self.token(segment.first);
         let n_exprs = self.ast.n_exprs();
-        let read = if segment.stop == Stop::CloseBrace {
+        let read = if !crate::WHOLE {
+            self.line(segment).statement()
+        } else if segment.stop == Stop::CloseBrace {
             self.report(
                 Diagnostic::error(Code::Syntax, first, "this `}` closes nothing; remove it")
                     .fix("Remove `}`", TextEdit::replace(first, "")),
@@ -238,7 +268,7 @@ impl<'a> Cx<'a> {
             token.kind == TokenKind::Close(Bracket::Curly)
                 && self.same_line(token.span.end, first.start)
         });
-        if after_brace && read.is_ok() {
+        if crate::WHOLE && after_brace && read.is_ok() {
             self.report(
                 Diagnostic::error(
                     Code::Syntax,
@@ -253,7 +283,11 @@ impl<'a> Cx<'a> {
             return (kind, inside);
         }
         self.ast.truncate(n_exprs);
-        let hole = self.hole(segment, segment.stop == Stop::Guess);
+        let hole = if crate::WHOLE {
+            self.hole(segment, segment.stop == Stop::Guess)
+        } else {
+            Hole { text: String::new(), defines: None, unclosed: false }
+        };
         (StatementKind::Hole(hole), Vec::new())
     }
 
@@ -287,6 +321,9 @@ impl<'a> Cx<'a> {
     }
 
     fn late_rules(&mut self, segment: Segment) {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         if self.word(0) == "rules" {
             // A second one is a duplicate name, which lowering reports.
             return;

@@ -310,6 +310,7 @@ pub struct Forward {
     /// For training, as ggml.
     pub f32: fn(&mut Cx<'_, f32>),
     /// For checks.
+    #[cfg(feature = "full")]
     pub f64: fn(&mut Cx<'_, f64>),
     /// For forward-mode slopes.
     #[cfg(feature = "full")]
@@ -328,6 +329,7 @@ impl Lane for f32 {
     }
 }
 
+#[cfg(feature = "full")]
 impl Lane for f64 {
     fn pick(forward: &Forward) -> fn(&mut Cx<'_, Self>) {
         forward.f64
@@ -346,6 +348,7 @@ macro_rules! forward {
     ($f:path) => {
         $crate::ops::def::Forward {
             f32: $f,
+            #[cfg(feature = "full")]
             f64: $f,
             #[cfg(feature = "full")]
             dual: $f,

@@ -12,7 +12,7 @@ use crate::graph::{Graph, Node, NodeId, NodeKind};
 use crate::lang::lower::{CheckKind, ReadFile, no_files};
 use crate::lang::{self, Lowered, Parsed};
 use crate::ops::def::{Operand, When};
-use crate::refusal::{Code, Finding, Hazard, HazardKind, Severity};
+use crate::refusal::{Finding, Hazard, HazardKind, Severity};
 use crate::rules::RuleSet;
 use crate::trace::{Author, Mark, Trace};
 
@@ -35,11 +35,15 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Whether some line could not be read: the text is at fault, not the graph.
+    /// Whether this part of the engine has no answer, or only some of it, so that the whole must be asked: the text
+    /// holds what the part does not read, or leads to what it has no words for. The whole answers everything.
     pub fn unreadable(&self) -> bool {
-        let text = |code: Code| code <= Code::BadFile;
-        let mut all = self.parsed.diagnostics.iter().chain(&self.lowered.diagnostics);
-        all.any(|d| d.severity == Severity::Error && text(d.code))
+        let told = |finding: &Finding| match finding {
+            Finding::Hazard(hazard) => hazard.kind != HazardKind::NotFinite,
+            Finding::Refusal(refusal) => refusal.reason.is_first(),
+        };
+        !crate::WHOLE
+            && (has_errors(&self.parsed, &self.lowered) || !self.findings.iter().all(told))
     }
 }
 
@@ -65,9 +69,8 @@ pub fn analyse_with(text: &str, budget: &Budget, files: ReadFile<'_>) -> Analysi
             .map(|(id, given, _)| (*id, given.clone()))
             .collect(),
         rules: lowered.rules,
-        instead: Vec::new(),
-        mutation: None,
         budget: *budget,
+        ..Request::default()
     };
     let trace = if wants_gradients {
         build_backward(&lowered.graph, &request)
@@ -78,9 +81,9 @@ pub fn analyse_with(text: &str, budget: &Budget, files: ReadFile<'_>) -> Analysi
     values.eval(&trace.graph, 0..trace.graph.len());
     let mut findings = trace.findings.clone();
     if let Some(stop) = trace.refusal() {
-        let all = contract::findings(&lowered.graph, &request);
-        findings =
-            std::iter::once(stop.clone()).chain(all.into_iter().filter(|f| f != stop)).collect();
+        findings = contract::findings(&lowered.graph, &request);
+        findings.retain(|f| f != stop);
+        findings.insert(0, stop.clone());
     }
     findings.extend(value_hazards(lowered.rules, &trace, &values));
     let report = report(text, &parsed, &lowered, &trace, &values, &findings);
@@ -112,11 +115,15 @@ fn value_hazards(rules: RuleSet, trace: &Trace, values: &Values<f32>) -> Vec<Fin
     for (id, node) in graph.nodes() {
         let (nan, inf) = count(&id);
         let begins = match &node.kind {
-            NodeKind::Leaf(_) => node.flags.param && nan + inf > 0,
+            NodeKind::Leaf(_) => (node.flags.param || !crate::WHOLE) && nan + inf > 0,
             NodeKind::Op { src, .. } => {
                 let clean = src.iter().all(|s| count(s) == (0, 0));
                 let no_nan = src.iter().all(|s| count(s).0 == 0);
+                #[cfg(feature = "full")]
                 let strays = || inf > 0 && clean && !values.infinite_on_purpose(graph, id);
+                // Which infinities are meant, only the whole engine knows; the part gives all of them away.
+                #[cfg(not(feature = "full"))]
+                let strays = || inf > 0 && clean;
                 nan > 0 && no_nan || strays()
             }
         };

@@ -55,6 +55,9 @@ impl Scene<'_> {
 
     /// A diagnostic of the text.
     pub(super) fn diagnostic(&self, d: &Diagnostic) -> FindingRow {
+        if !crate::WHOLE {
+            return FindingRow::default();
+        }
         let about = d.about.as_ref();
         let op = about.and_then(|a| a.op);
         FindingRow {
@@ -187,6 +190,13 @@ impl Scene<'_> {
                     );
                 }
             }
+            Reason::NoRule(_) => {
+                out.title = format!("{word} has no backward");
+                out.why = format!(
+                    "The loss depends on {name}, and the leaves behind {name} train. Without a rule for {word} no gradient reaches them."
+                );
+            }
+            _ if !crate::WHOLE => {}
             Reason::AccumulatorShape { expected, got }
             | Reason::CotangentShape { expected, got } => {
                 self.clash(out, *got, *expected, out.node.and_then(|n| NodeId::at(n as usize)));
@@ -194,12 +204,6 @@ impl Scene<'_> {
                 out.why =
                     "Contributions are added to it cell by cell, so both must have the same cells."
                         .to_owned();
-            }
-            Reason::NoRule(_) => {
-                out.title = format!("{word} has no backward");
-                out.why = format!(
-                    "The loss depends on {name}, and the leaves behind {name} train. Without a rule for {word} no gradient reaches them."
-                );
             }
             Reason::NotBroadcastable { a, b } | Reason::FirstWouldStretch { a, b } => {
                 self.clash(out, *a, *b, None);
@@ -281,6 +285,7 @@ impl Scene<'_> {
                     span.map(|s| self.wrap(s, stop, "No gradient flows through this node.")),
                 );
             }
+            _ if !crate::WHOLE => {}
             Reason::Overwritten { .. } | Reason::InPlace => {
                 let bang = span.and_then(|s| {
                     let at = s.start + s.of(self.text).find("!(")? as u32;
@@ -304,7 +309,7 @@ impl Scene<'_> {
             _ => {}
         }
         let other = match reason {
-            Reason::FirstWouldStretch { .. } => Some(RuleSet::Numpy),
+            Reason::FirstWouldStretch { .. } if crate::WHOLE => Some(RuleSet::Numpy),
             // What is wrong under every rule set stays wrong when the rules change.
             Reason::AccumulatorShape { .. }
             | Reason::CotangentShape { .. }
@@ -371,8 +376,8 @@ impl Scene<'_> {
                 Ok(ix) => {
                     let operand = (self.operand_span)(id, ix)?.of(self.text);
                     // Beside another sign an operand of several parts needs its brackets.
-                    let bare =
-                        operand.chars().all(|c| c.is_alphanumeric() || "_.()[],".contains(c));
+                    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.()[],".contains(&b);
+                    let bare = operand.bytes().all(plain);
                     let alone = text.ends_with('(')
                         && (tail.starts_with(')') || tail.starts_with(','))
                         || text.ends_with(", ") && tail.starts_with(')');

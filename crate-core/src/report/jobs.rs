@@ -10,7 +10,7 @@ use crate::check::{
 };
 use crate::graph::{Node, NodeId};
 use crate::lang::lower::CheckKind;
-use crate::refusal::Finding;
+use crate::refusal::{Code, Finding, Severity};
 use crate::train::{Model, Optimizer, Plan, Refused, State, Trainer, Trouble};
 
 /// What a closed form says of a leaf's gradient.
@@ -58,9 +58,15 @@ impl Analysis {
         forward.filter_map(of).collect()
     }
 
+    /// Whether some line could not be read: the text is at fault, not the graph.
+    pub fn misread(&self) -> bool {
+        let mut all = self.parsed.diagnostics.iter().chain(&self.lowered.diagnostics);
+        all.any(|d| d.severity == Severity::Error && d.code <= Code::BadFile)
+    }
+
     /// The exit status: 0 built and every check passed, 1 refused or a check failed, 2 the text could not be read.
     pub fn status(&self, checks: Option<&CheckReport>, train: Option<&TrainReport>) -> u8 {
-        if self.unreadable() {
+        if self.misread() {
             return 2;
         }
         let refused = self.report.findings.iter().any(|f| f.weight == Weight::Error);

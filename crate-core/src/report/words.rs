@@ -1,6 +1,7 @@
 //! Names and formulas for gradient nodes, made from the trace: `dw`, `dw₁`, `dc′`, `−dy · y / c`.
 //! Deliberately absent: names stored in the graph. They depend on the whole trace, so they are made at the edge.
 
+use crate::decimal::{laid_out, trimmed};
 use crate::graph::{Graph, Index, Init, Node, NodeId, NodeKind, Value};
 use crate::ops::OpKind;
 use crate::ops::def::{Flow, ParamKind, Sign};
@@ -18,25 +19,29 @@ pub(super) struct Place {
 
 /// A number as it is read: a real minus sign, the shortest digits that give the f64 back.
 pub(super) fn number(x: f64) -> String {
-    shown(&format!("{:?}", positive_zero(x)))
+    shown(&format!("{:e}", positive_zero(x)))
 }
 
 /// The same with the shortest digits that give the f32 back.
 pub(super) fn single(x: f64) -> String {
-    shown(&format!("{:?}", positive_zero(x) as f32))
+    shown(&format!("{:e}", positive_zero(x) as f32))
 }
 
 /// A number in a sentence: at most six significant digits.
 pub(super) fn rounded(x: f64) -> String {
-    number(if x.is_finite() { format!("{x:.5e}").parse().unwrap_or(x) } else { x })
+    // Numbers so small have fewer digits than six; of f32, none is.
+    if crate::WHOLE && x.abs() < f64::MIN_POSITIVE {
+        return number(x);
+    }
+    shown(&trimmed(&format!("{:.5e}", positive_zero(x))))
 }
 
 fn positive_zero(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }
 
-fn shown(text: &str) -> String {
-    text.strip_suffix(".0").unwrap_or(text).replace('-', "−").replace("inf", "∞")
+fn shown(scientific: &str) -> String {
+    laid_out(scientific, -4..16).replace('-', "−").replace("inf", "∞")
 }
 
 /// The name of every node: the text's for forward nodes, made up for gradient nodes.

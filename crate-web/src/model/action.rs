@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use foldback::report::CheckReport;
-
 use super::answer::Answer;
+use super::asks;
 use super::layout::Orientation;
 use super::names::Arrow;
 use super::supervise::LinkState;
 use super::timeline::Grain;
 use super::trainer;
-use super::view::{Over, Room, Scroll, Tab, Theme};
-use crate::protocol::{Control, Job, Pace, Trained};
+use super::view::{Draw, Over, Room, Scroll, Tab, Theme};
+use crate::protocol::{Checked, Control, Job, Trained};
 
 /// Where to step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +34,12 @@ pub enum Move {
     To(usize),
     /// To a place of the scrubber.
     Place(usize),
+    /// To the next sum of gradients.
+    Sum,
+    /// To where the build is refused.
+    Refusal,
+    /// To the next step about the selected node.
+    About,
     /// To the nearest fold.
     Fold {
         /// Forward in the trace.
@@ -133,6 +138,42 @@ pub enum Action {
     PickFix(usize),
     /// Put a panel over the graph, or take it away.
     Toggle(Over),
+    /// Tell the panel over the graph something more.
+    Tell(String),
+    /// The worker has made the markup of a panel.
+    Panel {
+        /// The place that asked.
+        slot: usize,
+        /// The text's revision.
+        rev: u32,
+        /// What was asked.
+        ask: String,
+        /// What is to stand there.
+        html: String,
+    },
+    /// Open a list of things to draw, or close it.
+    Draw(Draw),
+    /// Look for something in it.
+    Find(String),
+    /// Draw, in words.
+    Make(String),
+    /// The same with the selected node, whose name stands where the words have `*`.
+    MakeHere(&'static str),
+    /// Connect one node's output to another's input.
+    Wire {
+        /// The node that is read.
+        from: u32,
+        /// The node that reads; none where a new one shall.
+        to: Option<u32>,
+    },
+    /// Have what comes next predicted, or not any more.
+    Predict,
+    /// Guess something of it.
+    Guess(String),
+    /// Put the caret at the selected node's line.
+    EditLine,
+    /// Take a node's elements along: the kind, and the node.
+    Take(String),
     /// Show a pane on a narrow page.
     Show(Tab),
     /// Light or dark.
@@ -171,14 +212,12 @@ pub enum Action {
         /// The text's revision.
         rev: u32,
         /// The entries so far.
-        report: Arc<CheckReport>,
+        checked: Arc<Checked>,
     },
     /// The engine has taken steps.
     Trained {
         /// The text's revision.
         rev: u32,
-        /// How the run stands.
-        pace: Pace,
         /// The steps so far.
         trained: Arc<Trained>,
     },
@@ -224,6 +263,8 @@ pub enum Effect {
     },
     /// Tell the trainer.
     Train(trainer::Event),
+    /// Tell the panels' worker.
+    Panels(asks::Event),
     /// Put a text that was not typed into the editor, and the caret, in bytes.
     ShowText {
         /// All of it.
@@ -242,6 +283,15 @@ pub enum Effect {
         /// What it holds.
         text: String,
     },
+    /// Save a file of bytes, given as hexadecimal digits.
+    DownloadBytes {
+        /// Its name.
+        name: String,
+        /// Two digits a byte.
+        digits: String,
+    },
+    /// Put a text on the clipboard.
+    Copy(String),
     /// Say a sentence to those who cannot see the page.
     Announce(String),
     /// Give a pane the focus.

@@ -4,7 +4,7 @@
 
 use super::action::{Action, Move, Pane};
 use super::names::Arrow;
-use super::view::Over;
+use super::view::{Draw, Over};
 
 /// A key press.
 #[expect(clippy::struct_excessive_bools, reason = "that is what a key press consists of")]
@@ -47,6 +47,9 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
     }
     if command {
         return match (key, shift) {
+            ("ArrowRight", false) if focus == Focus::Graph => Some(Action::Draw(Draw::New)),
+            ("ArrowLeft", false) if focus == Focus::Graph => Some(Action::Draw(Draw::Before)),
+            ("c", false) if focus == Focus::Graph => Some(Action::MakeHere("copy *")),
             ("z" | "Z", true) | ("y", false) => Some(Action::Redo),
             ("z", false) => Some(Action::Undo),
             _ => None,
@@ -79,7 +82,14 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "." if letters => Action::Step(Move::Fold { forward: true }),
         "," if letters => Action::Step(Move::Fold { forward: false }),
         "l" if letters && !held => Action::NextRules,
+        "p" if letters && !held => Action::Toggle(Over::Paths),
+        "f" if letters && !held => Action::Toggle(Over::Fold),
         "?" if letters => Action::Help,
+        "n" if walking && !held => Action::Draw(Draw::New),
+        "c" if walking && !held => Action::Draw(Draw::Connect { to: None }),
+        "e" if walking && !held => Action::EditLine,
+        "d" if walking && !held => Action::MakeHere("duplicate *"),
+        "Delete" | "Backspace" if walking && !held => Action::MakeHere("delete *"),
         "0" if walking => Action::Fit,
         "+" | "=" if walking => Action::Zoom { factor: 1.25, at: None },
         "-" if walking => Action::Zoom { factor: 0.8, at: None },
@@ -112,13 +122,26 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
         &[
             ("← →", "To an input, to a consumer"),
             ("↑ ↓", "To the node above, below"),
+            ("N", "New node, which reads the selected one"),
+            ("C", "Connect the selected node"),
+            ("Ctrl →", "New node behind it"),
+            ("Ctrl ←", "New node before it"),
+            ("E", "Edit its line"),
+            ("D", "Duplicate it"),
+            ("Del", "Delete it"),
             ("0 + −", "Fit, closer, farther"),
             ("Esc", "Nothing selected"),
         ],
     ),
     (
         "Stepper and graph",
-        &[(". ,", "Next, previous fold"), ("L", "Next rules"), ("?", "This map")],
+        &[
+            (". ,", "Next, previous fold"),
+            ("F", "The fold, cell by cell"),
+            ("P", "The paths of the node"),
+            ("L", "Next rules"),
+            ("?", "This map"),
+        ],
     ),
 ];
 

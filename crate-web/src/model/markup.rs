@@ -5,10 +5,8 @@
 //! which [`command::read`] understands. Deliberately absent: colours, sizes and `style` attributes, which the
 //! content security policy forbids.
 
-pub mod checks;
 pub mod code;
 pub mod command;
-pub mod evidence;
 pub mod grid;
 pub mod inspect;
 pub mod math;
@@ -20,7 +18,6 @@ pub mod shell;
 pub mod side;
 pub mod steps;
 pub mod track;
-pub mod training;
 pub mod trouble;
 
 /// Markup under construction.
@@ -111,7 +108,7 @@ pub const LEGEND: &str = concat!(
 
 /// `[2,3]`, row-major.
 pub fn shape(extents: &[u32]) -> String {
-    listed(extents.iter().map(u32::to_string))
+    super::measure::shape(extents)
 }
 
 /// `[2 token, 3 expert]`, row-major.
@@ -130,10 +127,6 @@ pub fn named_shape(extents: &[u32], axes: &[String]) -> String {
 pub fn ne(extents: &[u32]) -> String {
     let innermost_first = extents.iter().rev().map(u32::to_string);
     if extents.is_empty() { "1".to_owned() } else { innermost_first.collect::<Vec<_>>().join(", ") }
-}
-
-fn listed(items: impl Iterator<Item = String>) -> String {
-    listed_with(",", items)
 }
 
 fn listed_with(separator: &str, items: impl Iterator<Item = String>) -> String {

@@ -70,7 +70,9 @@ pub fn wrap(text: &str, px: f64, most: f64) -> Vec<String> {
 
 /// A shape as its chip prints it: `[2,3]`.
 pub fn shape(extents: &[u32]) -> String {
-    let items: Vec<String> = extents.iter().map(u32::to_string).collect();
+    // One that is not known yet.
+    let item = |d: &u32| if *d == u32::MAX { "?".to_owned() } else { d.to_string() };
+    let items: Vec<String> = extents.iter().map(item).collect();
     format!("[{}]", items.join(","))
 }
 

@@ -1,5 +1,9 @@
 //! Numbers as people read them: a real minus sign, no exponent where none is needed, never a silent rounding.
 
+use std::ops::Range;
+
+use foldback::decimal::laid_out;
+
 /// The shortest text that reads back as the same number; an `f32` where the number is one.
 pub fn plain(value: f64) -> String {
     if value.is_nan() {
@@ -10,15 +14,8 @@ pub fn plain(value: f64) -> String {
     }
     let magnitude = value.abs();
     let single = magnitude as f32;
-    // Scientific from where the zeros would have to be counted.
-    let scientific = magnitude != 0.0 && !(1e-4..1e7).contains(&magnitude);
-    let text = match (f64::from(single).to_bits() == magnitude.to_bits(), scientific) {
-        (true, true) => format!("{single:e}"),
-        (true, false) => format!("{single}"),
-        (false, true) => format!("{magnitude:e}"),
-        (false, false) => format!("{magnitude}"),
-    };
-    signed(value, &text)
+    let is_single = f64::from(single).to_bits() == magnitude.to_bits();
+    signed(value, &if is_single { format!("{single:e}") } else { format!("{magnitude:e}") })
 }
 
 /// At most `digits` significant ones. Whoever shows it keeps [`plain`] within reach.
@@ -40,21 +37,24 @@ pub fn significant(value: f64, digits: usize) -> String {
         return plain(value);
     }
     let magnitude = value.abs();
-    let scientific = format!("{magnitude:.*e}", digits.saturating_sub(1));
+    let exponent = |scientific: &str| {
+        scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+    };
     // The exponent after rounding, so that 0.99999 with three digits is 1.00.
-    let exponent: i32 = scientific
-        .split_once('e')
-        .and_then(|(_, exponent)| exponent.parse().ok())
-        .unwrap_or_default();
-    if !(-4..7).contains(&exponent) {
+    let scientific = format!("{magnitude:.*e}", digits.saturating_sub(1));
+    if !PLAIN.contains(&exponent(&scientific)) {
         return signed(value, &scientific);
     }
-    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
-    signed(value, &format!("{magnitude:.decimals$}"))
+    // No digit before the point is left out.
+    let whole = usize::try_from(exponent(&format!("{magnitude:e}"))).unwrap_or(0);
+    signed(value, &format!("{magnitude:.*e}", whole.max(digits.saturating_sub(1))))
 }
 
-fn signed(value: f64, magnitude: &str) -> String {
-    let magnitude = magnitude.replace('-', "−");
+/// Scientific from where the zeros would have to be counted.
+const PLAIN: Range<i32> = -4..7;
+
+fn signed(value: f64, scientific: &str) -> String {
+    let magnitude = laid_out(scientific, PLAIN).replace('-', "−");
     if value.is_sign_negative() && value != 0.0 { format!("−{magnitude}") } else { magnitude }
 }
 

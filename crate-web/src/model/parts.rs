@@ -34,8 +34,10 @@ pub const ROOM: Signals = 1 << 8;
 pub const SCROLL: Signals = 1 << 9;
 /// How the engine is.
 pub const ENGINE: Signals = 1 << 10;
+/// What the panels' worker has made.
+pub const MADE: Signals = 1 << 11;
 /// How many there are.
-pub const N_SIGNALS: usize = 11;
+pub const N_SIGNALS: usize = 12;
 
 /// A place of the page and what stands there.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,7 @@ pub struct Seen {
     room: Room,
     scroll: Scroll,
     n_links: u32,
+    made: u32,
 }
 
 impl Seen {
@@ -96,6 +99,7 @@ impl Seen {
             room: state.room,
             scroll: state.scroll,
             n_links: state.n_links,
+            made: state.panels.version,
         }
     }
 
@@ -103,7 +107,9 @@ impl Seen {
     pub fn changed(&self, now: &Self) -> Signals {
         let (was, is) = (&self.view, &now.view);
         let step = |view: &View| (view.step, view.grain, view.selected);
-        let choice = |view: &View| (view.tab, view.playing, view.speed, view.theme);
+        let choice = |view: &View| {
+            (view.tab, view.playing, view.speed, view.theme, view.draw, view.predict, view.quiz)
+        };
         [
             (OVER, was.over != is.over),
             (TEXT, self.rev != now.rev),
@@ -116,6 +122,7 @@ impl Seen {
             (ROOM, self.room != now.room),
             (SCROLL, self.scroll != now.scroll),
             (ENGINE, self.n_links != now.n_links),
+            (MADE, self.made != now.made),
         ]
         .iter()
         .filter(|(_, changed)| *changed)

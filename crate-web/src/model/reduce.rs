@@ -5,19 +5,21 @@
 use std::sync::Arc;
 
 use foldback::lang::{self, Span, TextEdit, edit};
-use foldback::report::{CheckReport, FindingRow, Report, TrainReport, Weight};
+use foldback::report::{FindingRow, Report, TickGlyph, TickRow, Weight};
 
 use super::action::{Action, Effect, Move, Pane, Source};
 use super::answer::Answer;
+use super::asks::{self, Panels};
 use super::doc::Doc;
 use super::examples::{EXAMPLES, NEW};
 use super::layout::Orientation;
+use super::markup::trouble;
 use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::trainer;
-use super::view::{Camera, Over, Room, Scroll, Side, Size, Tab, Theme, View};
-use crate::protocol::{Job, Pace, Trained};
+use super::view::{Camera, Draw, Over, Room, Scroll, Side, Size, Tab, Theme, View};
+use crate::protocol::{Checked, Job, Trained};
 
 /// The rule sets, in the order in which one goes through them.
 pub const RULES: [&str; 3] = ["ggml", "upstream", "numpy"];
@@ -41,11 +43,9 @@ pub struct Run {
     /// The text that it is the answer to.
     pub of: String,
     /// The checks of the answer on screen.
-    pub checks: Option<Arc<CheckReport>>,
+    pub checks: Option<Arc<Checked>>,
     /// Its training.
     pub training: Option<Arc<Trained>>,
-    /// How the training run stands.
-    pub pace: Pace,
     /// The revision that it trains: the graph on screen's, which may be older than the text.
     pub trains: Option<u32>,
     /// Its steps.
@@ -94,10 +94,14 @@ pub struct State {
     pub scroll: Scroll,
     /// What the engine has said.
     pub run: Run,
+    /// What the panels' worker has made.
+    pub panels: Panels,
     /// How the engine is.
     pub link: LinkState,
     /// Counts the changes of that.
     pub n_links: u32,
+    /// What was drawn and is to be selected when its answer is there.
+    drawn: Option<String>,
     /// Whether the next answer is a document's first one.
     opens: bool,
 }
@@ -119,6 +123,12 @@ impl State {
 
 /// Changes the state and says what else to do.
 pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
+    let mut effects = acted(state, action);
+    effects.extend(asks::ask(state).into_iter().map(Effect::Panels));
+    effects
+}
+
+fn acted(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = Vec::new();
     match action {
         Action::Type { text, caret } => {
@@ -150,6 +160,9 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
             .push(Effect::Download { name: file_name(state), text: state.doc.text().to_owned() }),
         Action::Step(to) => {
             state.view.playing = false;
+            if predicts(state, to, &mut effects) {
+                return effects;
+            }
             if step(state, to) {
                 announce_step(state, &mut effects);
             }
@@ -204,8 +217,57 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::PickFix(fix) => state.view.fix = fix,
         Action::Toggle(over) => {
             state.view.over = if state.view.over == over { Over::Graph } else { over };
+            state.panels.args.clear();
             state.view.tab = Tab::Graph;
         }
+        Action::Tell(args) => state.panels.args = args,
+        Action::Panel { slot, rev, ask, html } => {
+            if let Some(made) = state.panels.fill(slot, rev, &ask, html) {
+                took(state, &made, &mut effects);
+            }
+        }
+        Action::Draw(draw) => {
+            let was = state.view.draw;
+            state.view.draw = draw;
+            state.panels.query.clear();
+            state.panels.refused.clear();
+            if draw == Draw::Nothing && was != draw {
+                effects.push(Effect::Focus(Pane::Stage));
+            } else if draw != Draw::Nothing {
+                state.view.over = Over::Graph;
+                state.view.tab = Tab::Graph;
+            }
+        }
+        Action::Find(query) => state.panels.query = query,
+        Action::Make(words) => draw_it(state, words, &mut effects),
+        Action::MakeHere(words) => {
+            let name = asks::drawable(state, state.run.inspected(&state.view));
+            if let Some(words) = name.map(|name| words.replace('*', name)) {
+                draw_it(state, words, &mut effects);
+            }
+        }
+        Action::Wire { from, to } => {
+            select(state, Some(from));
+            state.panels.query.clear();
+            state.view.draw = if to.is_some() { Draw::Connect { to } } else { Draw::New };
+        }
+        Action::Predict => {
+            state.view.predict = !state.view.predict;
+            state.view.quiz = None;
+        }
+        Action::Guess(guess) => state.panels.guess = guess,
+        Action::EditLine => {
+            let node = state.run.inspected(&state.view);
+            let span = node.and_then(|ix| state.run.report()?.nodes.get(ix as usize)?.span);
+            if let Some((start, _)) = span.filter(|_| !state.run.is_stale()) {
+                state.view.tab = Tab::Program;
+                state.doc.put_caret(start as usize);
+                let text = state.doc.text().to_owned();
+                effects.push(Effect::ShowText { text, caret: start as usize });
+                effects.push(Effect::Focus(Pane::Program));
+            }
+        }
+        Action::Take(what) => state.panels.take = what,
         Action::Show(tab) => state.view.tab = tab,
         Action::SetTheme(theme) => {
             state.view.theme = theme;
@@ -251,28 +313,24 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
                 answered(state, &answer, &mut effects);
             }
         }
-        Action::Checked { rev, report } => {
+        Action::Checked { rev, checked } => {
             if rev == state.run.rev && !state.run.is_stale() {
-                state.run.checks = Some(report);
+                state.run.checks = Some(checked);
                 state.run.retime();
             }
         }
-        Action::Trained { rev, pace, trained } => {
+        Action::Trained { rev, trained } => {
             if state.run.trains == Some(rev) {
-                state.run.pace = pace;
                 state.run.training = Some(trained);
                 state.run.retime();
             }
         }
         Action::TrainerEnded { rev, why } => {
             if state.run.trains == Some(rev) {
-                let report = TrainReport {
-                    state: "error".to_owned(),
-                    reason: why,
-                    ..TrainReport::default()
-                };
-                state.run.pace = Pace { over: true, ..Pace::default() };
-                state.run.training = Some(Arc::new(Trained { report, chart: String::new() }));
+                let [said, again] = trouble::trainer(&why);
+                let places = [said, again, String::new(), String::new()];
+                let trained = Trained { places, ..Trained::default() };
+                state.run.training = Some(Arc::new(trained));
                 state.run.retime();
             }
         }
@@ -297,6 +355,68 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Help => effects.push(Effect::Help),
     }
     effects
+}
+
+/// Whether a step forward is to be predicted first. Who goes on without an answer sees it.
+fn predicts(state: &mut State, to: Move, effects: &mut Vec<Effect>) -> bool {
+    let asked = state.view.quiz.take();
+    let Move::Next { .. } = to else { return false };
+    if !state.view.predict || asked.is_some() {
+        return false;
+    }
+    let timeline = &state.run.timeline;
+    let place = timeline.place(state.view.grain, state.view.step);
+    let next = timeline.step_at(state.view.grain, place + 1);
+    let makes = |tick: &TickRow| {
+        matches!(tick.kind, TickGlyph::Emit | TickGlyph::Fold | TickGlyph::Accumulate)
+    };
+    if next == state.view.step || !timeline.tick(next).is_some_and(makes) {
+        return false;
+    }
+    state.view.quiz = Some(next);
+    state.panels.guess.clear();
+    effects
+        .push(Effect::Announce("Predict the next step, or press Next again to see it".to_owned()));
+    true
+}
+
+/// Draws, in words: the panels' worker writes it into the text.
+fn draw_it(state: &mut State, words: String, effects: &mut Vec<Effect>) {
+    state.panels.refused.clear();
+    if state.run.is_stale() || state.run.rev != state.doc.rev() {
+        refused(state, "The text cannot be read as it stands; mend it first", effects);
+        return;
+    }
+    state.panels.make = words;
+}
+
+fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
+    why.clone_into(&mut state.panels.refused);
+    state.panels.version += 1;
+    effects.push(Effect::Announce(why.to_owned()));
+}
+
+/// What the worker has made for no place of the page.
+fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
+    let (head, text) = made.split_once('\n').unwrap_or((made, ""));
+    let mut words = head.split(' ');
+    match words.next().unwrap_or_default() {
+        "ok" => {
+            let caret = words.next().and_then(|caret| caret.parse().ok()).unwrap_or(0);
+            state.drawn = words.next().map(ToOwned::to_owned);
+            state.view.draw = Draw::Nothing;
+            if state.doc.replace(text) {
+                state.doc.put_caret(caret);
+                rewritten(state, effects, "Drawn");
+                effects.push(Effect::Focus(Pane::Stage));
+            }
+        }
+        "no" => refused(state, text, effects),
+        "copy" | "" => effects.push(Effect::Copy(text.to_owned())),
+        name => {
+            effects.push(Effect::DownloadBytes { name: name.to_owned(), digits: text.to_owned() });
+        }
+    }
 }
 
 impl Run {
@@ -433,6 +553,12 @@ fn step(state: &mut State, to: Move) -> bool {
         Move::Last => last,
         Move::To(step) => step.min(last),
         Move::Place(place) => timeline.step_at(view.grain, place),
+        Move::Sum => timeline.next_of(view.step, TickGlyph::Accumulate).unwrap_or(view.step),
+        Move::Refusal => timeline.refusal().unwrap_or(view.step),
+        Move::About => {
+            let next = view.selected.and_then(|node| timeline.next_about(view.step, node));
+            next.unwrap_or(view.step)
+        }
         Move::Fold { forward } => timeline.fold(view.step, forward).unwrap_or(view.step),
     };
     if target == view.step && view.selected.is_none() {
@@ -504,9 +630,10 @@ fn show_problem(state: &mut State, ix: usize, effects: &mut Vec<Effect>) {
 fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) {
     let was_at_end = state.view.step >= state.run.timeline.opening();
     let refused_before = refusal_message(&state.run);
-    let selected_name = state.view.selected.and_then(|node| {
-        let report = state.run.report()?;
-        report.nodes.get(node as usize).map(|node| node.name.clone())
+    let selected = state.view.selected;
+    let selected_name = state.drawn.take().or_else(|| {
+        let node = state.run.report()?.nodes.get(selected? as usize)?;
+        Some(node.name.clone())
     });
     state.run.rev = state.doc.rev();
     state.run.of = state.doc.text().to_owned();
@@ -515,7 +642,6 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
         state.run.shown = Some(Arc::clone(answer));
         state.run.checks = None;
         state.run.training = None;
-        state.run.pace = Pace::default();
     }
     state.run.newest = Some(Arc::clone(answer));
     state.run.retime();

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use foldback::report::{CheckReport, CheckRow, Report, TickGlyph, TickRow, TrainReport, Verdict};
+use foldback::report::{CheckRow, Report, TickGlyph, TickRow, Verdict};
 
 use super::answer::Answer;
 use super::number::{plain, short};
-use crate::protocol::Trained;
+use crate::protocol::{Checked, Trained};
 
 /// The kind of a step: its glyph on the scrubber.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,7 +94,7 @@ pub struct Words {
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     answer: Option<Arc<Answer>>,
-    checks: Option<Arc<CheckReport>>,
+    checks: Option<Arc<Checked>>,
     training: Option<Arc<Trained>>,
     /// The last step of each node visited; ascending.
     stops: Arc<[u32]>,
@@ -104,7 +104,7 @@ impl Timeline {
     /// The steps of these reports.
     pub fn new(
         answer: Option<Arc<Answer>>,
-        checks: Option<Arc<CheckReport>>,
+        checks: Option<Arc<Checked>>,
         training: Option<Arc<Trained>>,
     ) -> Self {
         let mut timeline = Self { answer, checks, training, stops: Arc::default() };
@@ -136,7 +136,7 @@ impl Timeline {
     }
 
     fn n_updates(&self) -> usize {
-        self.training.as_ref().map_or(0, |training| training.report.losses.len().saturating_sub(1))
+        self.training.as_ref().map_or(0, |training| training.losses.len().saturating_sub(1))
     }
 
     /// How many steps there are.
@@ -202,9 +202,20 @@ impl Timeline {
             return words_of_check(check);
         }
         match (&self.training, self.update(step)) {
-            (Some(training), Some(update)) => words_of_update(&training.report, update),
+            (Some(training), Some(update)) => words_of_update(training, update),
             _ => Words::default(),
         }
+    }
+
+    /// The next step of a kind.
+    pub fn next_of(&self, from: usize, kind: TickGlyph) -> Option<usize> {
+        (from + 1..self.n_build()).find(|step| self.tick(*step).is_some_and(|t| t.kind == kind))
+    }
+
+    /// The next step that is about a node, or about its gradient.
+    pub fn next_about(&self, from: usize, node: u32) -> Option<usize> {
+        let about = |tick: &TickRow| tick.node == Some(node) || tick.target == Some(node);
+        (from + 1..self.n_build()).find(|step| self.tick(*step).is_some_and(about))
     }
 
     /// Where a document opens: at its refusal, else at the last tick of the build.
@@ -335,7 +346,7 @@ fn words_of_check(check: &CheckRow) -> Words {
     }
 }
 
-fn words_of_update(training: &TrainReport, update: usize) -> Words {
+fn words_of_update(training: &Trained, update: usize) -> Words {
     let loss = |ix: usize| training.losses.get(ix).map(|&loss| plain(loss)).unwrap_or_default();
     let (before, after) = (loss(update - 1), loss(update));
     Words {
@@ -353,10 +364,8 @@ fn words_of_update(training: &TrainReport, update: usize) -> Words {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::{Answer, Grain, Phase, Timeline, entry};
-    use crate::protocol::Trained;
-    use foldback::report::{
-        CheckReport, CheckRow, Report, TickGlyph, TickRow, TrainReport, Verdict,
-    };
+    use crate::protocol::{Checked, Trained};
+    use foldback::report::{CheckRow, Report, TickGlyph, TickRow, Verdict};
     use std::sync::Arc;
 
     /// A tick and the forward node whose rule is at work.
@@ -418,9 +427,8 @@ pub(crate) mod tests {
     }
 
     fn timeline(end: TickGlyph) -> Timeline {
-        let checks = CheckReport { rows: vec![check(Verdict::Agrees)], ..CheckReport::default() };
-        let losses = TrainReport { losses: vec![2.0, 1.0], ..TrainReport::default() };
-        let training = Trained { report: losses, ..Trained::default() };
+        let checks = Checked { rows: vec![check(Verdict::Agrees)], ..Checked::default() };
+        let training = Trained { losses: vec![2.0, 1.0], ..Trained::default() };
         let answer = Answer { report: report(end), ..Answer::default() };
         Timeline::new(Some(Arc::new(answer)), Some(Arc::new(checks)), Some(Arc::new(training)))
     }

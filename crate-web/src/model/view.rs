@@ -12,6 +12,31 @@ pub enum Over {
     Checks,
     /// The table of all steps.
     Steps,
+    /// A fold, cell by cell.
+    Fold,
+    /// The same graph under all rule sets.
+    Rules,
+    /// What each consumer of a node sends it.
+    Paths,
+    /// The language, the ops and the codes.
+    Reference,
+}
+
+/// Which list of things to draw is open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Draw {
+    /// None.
+    #[default]
+    Nothing,
+    /// New nodes, which read the selected one.
+    New,
+    /// Where the selected node can be read.
+    Connect {
+        /// By this node alone; by any where there is none.
+        to: Option<u32>,
+    },
+    /// New nodes before the selected one.
+    Before,
 }
 
 /// What the right column shows.
@@ -150,6 +175,12 @@ pub struct View {
     pub fix: usize,
     /// What is over the middle.
     pub over: Over,
+    /// Which list of things to draw is open.
+    pub draw: Draw,
+    /// Whether what comes next is to be predicted.
+    pub predict: bool,
+    /// The step that is being predicted.
+    pub quiz: Option<usize>,
     /// Which pane a narrow page shows.
     pub tab: Tab,
     /// Whether the page plays.

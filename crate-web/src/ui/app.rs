@@ -106,6 +106,13 @@ impl App {
                     link.train(event);
                 }
             }
+            Effect::Panels(event) => {
+                if let Some(link) = self.0.link.get() {
+                    link.ask(event);
+                }
+            }
+            Effect::DownloadBytes { name, digits } => files::download_bytes(&name, &digits),
+            Effect::Copy(text) => browser::copy(&text),
             Effect::Retry => self.send(Event::Retry),
             Effect::ShowText { text, caret } => browser::show_text(&text, caret),
             Effect::Keep(text) => browser::store("text", &text),

@@ -100,6 +100,12 @@ pub(super) fn show_text(text: &str, caret: usize) {
     let _ = editor.set_selection_range(caret, caret);
 }
 
+/// Puts a text on the clipboard.
+pub(super) fn copy(text: &str) {
+    let _ = window().navigator().clipboard().write_text(text);
+    announce("Copied");
+}
+
 /// Says a sentence; the same one twice is said twice.
 pub(super) fn announce(sentence: &str) {
     let Some(live) = by_id::<Element>("live") else { return };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::window;
+use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Event, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
@@ -11,9 +11,9 @@ use super::browser::{self, all, by_id, focused, one};
 use super::listen::{callback, target};
 use crate::model::action::{Action, Pane};
 use crate::model::answer::Answer;
-use crate::model::picture::PicBox;
+use crate::model::picture::{PicBox, Point};
 use crate::model::supervise::LinkState;
-use crate::model::view::Tab;
+use crate::model::view::{Draw, Tab};
 use crate::model::{names, stage, svg};
 
 /// Further than this, a press is a drag and selects nothing.
@@ -179,7 +179,17 @@ fn push_box(markup: &mut String, of: &PicBox) {
             markup.push_str(piece);
         }
     }
-    svg::draw(markup, " width=\"~\" height=\"~\" rx=\"8\"/></g>", &[of.rect.w, of.rect.h]);
+    svg::draw(markup, " width=\"~\" height=\"~\" rx=\"8\"/>", &[of.rect.w, of.rect.h]);
+    // From here a wire is drawn to an input: to a pointer a place as large as a finger, to the eye the port itself.
+    if let (Some(node), true) = (of.node, of.kind.is_forward()) {
+        let right = Point { x: of.rect.w, y: of.rect.h / 2.0 };
+        let port = of.outs.first().copied().unwrap_or(right);
+        for piece in ["<circle class=\"grip\" data-from=\"", &node.to_string(), "\""] {
+            markup.push_str(piece);
+        }
+        svg::draw(markup, " cx=\"~\" cy=\"~\" r=\"12\"/>", &[port.x, port.y]);
+    }
+    markup.push_str("</g>");
 }
 
 /// Shows the picture after so many ticks: what changed is set, nothing is made.
@@ -234,6 +244,8 @@ pub(super) struct Gesture {
     pointers: Vec<(i32, f64, f64)>,
     /// How far the first of them has gone.
     travelled: f64,
+    /// The node whose output is being connected, and where the wire begins, in the window.
+    wire: Option<(u32, f64, f64)>,
 }
 
 impl Gesture {
@@ -244,7 +256,7 @@ impl Gesture {
         self.pointers[ix] = (id, x, y);
         self.travelled += (x - old_x).abs() + (y - old_y).abs();
         match self.pointers[..] {
-            [_] if self.travelled < CLICK => None,
+            [_] if self.travelled < CLICK || self.wire.is_some() => None,
             [_] => Some(Action::Pan(x - old_x, y - old_y)),
             [a, b, ..] => {
                 let (_, other_x, other_y) = if ix == 0 { b } else { a };
@@ -273,17 +285,58 @@ pub(super) fn down(app: App, event: &JsValue) {
             gesture.travelled = 0.0;
         }
         gesture.pointers.push((event.pointer_id(), x, y));
+        let from = target::<Element>(event).and_then(|grip| grip.get_attribute("data-from"));
+        gesture.wire = from.and_then(|from| Some((from.parse().ok()?, x, y)));
     });
 }
 
 pub(super) fn up(app: App, event: &JsValue) {
-    let id = event.unchecked_ref::<PointerEvent>().pointer_id();
-    app.desk(|desk| desk.gesture.pointers.retain(|(down, ..)| *down != id));
+    let event: &PointerEvent = event.unchecked_ref();
+    let id = event.pointer_id();
+    let wire = app.desk(|desk| {
+        desk.gesture.pointers.retain(|(down, ..)| *down != id);
+        desk.gesture.wire.take()
+    });
+    let Some((from, ..)) = wire else { return };
+    if let Some(wire) = one("#graph .wire") {
+        wire.remove();
+    }
+    if event.type_() == "pointercancel" {
+        return;
+    }
+    let (x, y) = here(event);
+    let at = document().element_from_point(x as f32, y as f32);
+    let to = at.and_then(|at| at.closest("[data-node]").ok().flatten());
+    let to = to.and_then(|to| to.get_attribute("data-node")?.parse().ok()).filter(|to| *to != from);
+    // A press without a way asks where it can go.
+    let stays = app.desk(|desk| desk.gesture.travelled < CLICK);
+    app.dispatch(Action::Wire { from, to });
+    if stays {
+        app.dispatch(Action::Draw(Draw::Connect { to: None }));
+    }
+}
+
+/// A wire from an output to the pointer.
+fn draw_wire((_, x, y): (u32, f64, f64), to: (f64, f64)) {
+    let Some(svg) = one("#graph > svg") else { return };
+    let (from, to) = (in_pane((x, y)), in_pane(to));
+    let path = format!("M{} {}L{} {}", from.0, from.1, to.0, to.1);
+    if let Some(wire) = one("#graph .wire") {
+        let _ = wire.set_attribute("d", &path);
+    } else {
+        let _ = svg.insert_adjacent_html(
+            "beforeend",
+            &["<path class=\"wire\" d=\"", &path, "\"/>"].concat(),
+        );
+    }
 }
 
 pub(super) fn dragged(app: App, event: &JsValue) {
     let event: &PointerEvent = event.unchecked_ref();
     let ((x, y), id) = (here(event), event.pointer_id());
+    if let Some(wire) = app.desk(|desk| desk.gesture.wire) {
+        draw_wire(wire, (x, y));
+    }
     let Some(action) = app.desk(|desk| desk.gesture.dragged(id, x, y)) else { return };
     if let Some(pane) = by_id::<Element>("graph") {
         // From here on it is a drag, even outside of the pane.
@@ -319,7 +372,8 @@ fn node_at(event: &JsValue) -> Option<u32> {
 }
 
 pub(super) fn pressed(app: App, event: &JsValue) {
-    if app.desk(|desk| desk.gesture.travelled < CLICK) {
+    let is_grip = target::<Element>(event).is_some_and(|of| of.has_attribute("data-from"));
+    if !is_grip && app.desk(|desk| desk.gesture.travelled < CLICK) {
         app.dispatch(Action::Select(node_at(event)));
     }
 }

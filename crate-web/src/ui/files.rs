@@ -1,6 +1,6 @@
 //! Files: a text into one, and a text out of one. The language's files end in `.fold`.
 
-use js_sys::Array;
+use js_sys::{Array, Uint8Array};
 use leptos::prelude::document;
 use wasm_bindgen::prelude::*;
 use web_sys::{
@@ -16,7 +16,21 @@ const LARGEST: f64 = 1_048_576.0;
 
 pub(super) fn download(name: &str, text: &str) {
     let parts = Array::of1(&JsValue::from_str(text));
-    let Ok(blob) = Blob::new_with_str_sequence(&parts) else { return };
+    save(name, Blob::new_with_str_sequence(&parts));
+}
+
+/// The same with bytes, two hexadecimal digits each.
+pub(super) fn download_bytes(name: &str, digits: &str) {
+    let byte = |pair: &[u8]| {
+        let digit = |c: u8| char::from(c).to_digit(16).unwrap_or(0) as u8;
+        pair.iter().fold(0_u8, |byte, c| byte << 4 | digit(*c))
+    };
+    let bytes: Vec<u8> = digits.as_bytes().chunks(2).map(byte).collect();
+    save(name, Blob::new_with_u8_array_sequence(&Array::of1(&Uint8Array::from(&bytes[..]))));
+}
+
+fn save(name: &str, blob: Result<Blob, JsValue>) {
+    let Ok(blob) = blob else { return };
     let Ok(url) = Url::create_object_url_with_blob(&blob) else { return };
     if let Some(link) =
         document().create_element("a").ok().and_then(|a| a.dyn_into::<HtmlAnchorElement>().ok())

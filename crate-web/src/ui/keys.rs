@@ -5,8 +5,10 @@ use web_sys::{Element, KeyboardEvent};
 
 use super::app::App;
 use super::browser::focused;
+use super::{draw, over};
 use crate::model::action::Pane;
 use crate::model::keys::{Focus, Press, action};
+use crate::model::view::Draw;
 
 pub(super) fn pressed(app: App, event: &JsValue) {
     let event: &KeyboardEvent = event.unchecked_ref();
@@ -19,6 +21,19 @@ pub(super) fn pressed(app: App, event: &JsValue) {
         return;
     }
     let key = event.key();
+    if app.read(|state| state.view.draw) != Draw::Nothing && draw::key(app, &key) {
+        return event.prevent_default();
+    }
+    if focused.as_ref().is_some_and(|element| element.has_attribute("data-scrub"))
+        && let Some(by) = match &*key {
+            "ArrowRight" | "ArrowUp" => Some("1"),
+            "ArrowLeft" | "ArrowDown" => Some("-1"),
+            _ => None,
+        }
+    {
+        event.prevent_default();
+        return over::turn(by);
+    }
     let press = Press {
         key: &key,
         command: event.ctrl_key() || event.meta_key(),

@@ -9,7 +9,7 @@ use web_sys::{
 
 use super::app::App;
 use super::{browser, canvas, editor, files, keys, over, scrubber};
-use crate::model::action::Action;
+use crate::model::action::{Action, Source};
 use crate::model::markup::command;
 use crate::model::reduce::RULES;
 
@@ -17,12 +17,13 @@ use crate::model::reduce::RULES;
 type Heard = fn(App, &JsValue);
 
 /// By the id of an element; the empty one is the window.
-const HEARD: [(&str, &str, Heard); 17] = [
+const HEARD: [(&str, &str, Heard); 18] = [
     ("", "keydown", keys::pressed),
     ("", "dragover", |_, event| event.unchecked_ref::<Event>().prevent_default()),
     ("", "drop", files::dropped),
     ("app", "click", clicked),
     ("app", "change", changed),
+    ("app", "input", told),
     ("text", "input", editor::typed),
     ("text", "beforeinput", editor::before),
     ("graph", "click", canvas::pressed),
@@ -80,13 +81,18 @@ pub(super) fn target<T: JsCast>(event: &JsValue) -> Option<T> {
 
 /// Dispatches the command of the control that was clicked; one of a menu closes it.
 fn clicked(app: App, event: &JsValue) {
-    let Some(control) =
-        target::<Element>(event).and_then(|target| target.closest("[data-do]").ok().flatten())
-    else {
-        return;
-    };
+    let closest = |what| target::<Element>(event)?.closest(what).ok().flatten();
+    if let Some(button) = closest("button[data-scrub]") {
+        return over::turn(&button.get_attribute("data-scrub").unwrap_or_default());
+    }
+    let Some(control) = closest("[data-do]") else { return };
     let command = control.get_attribute("data-do").unwrap_or_default();
-    let Some(action) = command::read(&command) else { return };
+    let text = control.get_attribute("data-text").unwrap_or_default();
+    let action = match &*command {
+        "open-text" => Some(Action::Open(Source::File(text))),
+        _ => command::read(&command),
+    };
+    let Some(action) = action else { return };
     // A file is chosen over the menu.
     if !matches!(action, Action::ChooseFile) {
         let mut menu = control.closest("[popover]").ok().flatten();
@@ -99,6 +105,18 @@ fn clicked(app: App, event: &JsValue) {
     app.dispatch(action);
 }
 
+/// A slider that scrubs, or a field that tells the panel it is in.
+fn told(app: App, event: &JsValue) {
+    let Some(input) = target::<HtmlInputElement>(event) else { return };
+    if input.has_attribute("data-scrub") {
+        over::turn("");
+    } else if input.has_attribute("data-find") {
+        app.dispatch(Action::Find(input.value()));
+    } else if let Some(what) = input.get_attribute("data-tell") {
+        app.dispatch(Action::Tell(what + &input.value()));
+    }
+}
+
 /// Another choice of rules, or a file.
 fn changed(app: App, event: &JsValue) {
     if let Some(select) = target::<HtmlSelectElement>(event) {
@@ -106,7 +124,17 @@ fn changed(app: App, event: &JsValue) {
         if let Some(rules) = RULES.into_iter().find(|rules| *rules == name) {
             app.dispatch(Action::SetRules(rules));
         }
-    } else if let Some(input) = target::<HtmlInputElement>(event) {
+    } else if let Some(input) = target::<HtmlInputElement>(event)
+        && let Some(words) = input.get_attribute("data-make")
+    {
+        app.dispatch(Action::Make(words + &input.value()));
+    } else if let Some(input) = target::<HtmlInputElement>(event)
+        && let Some(words) = input.get_attribute("data-guess")
+    {
+        app.dispatch(Action::Guess(words + &input.value()));
+    } else if let Some(input) =
+        target::<HtmlInputElement>(event).filter(|input| input.type_() == "file")
+    {
         files::chosen(app, &input);
     }
 }

@@ -1,10 +1,11 @@
 //! What opens over the graph: put there whole, and filled by rows of its own from then on.
 
 use wasm_bindgen::prelude::*;
-use web_sys::Element;
+use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use super::app::App;
-use super::browser::{by_id, one};
+use super::browser::{all, by_id, one};
+use super::draw;
 use super::listen::target;
 use crate::model::action::Action;
 use crate::model::markup::{over, steps};
@@ -18,9 +19,63 @@ pub(super) fn open(app: App) {
     }
     let Some(stage) = by_id::<Element>("stage").filter(|_| !panel.is_empty()) else { return };
     let _ = stage.insert_adjacent_html("beforeend", &panel);
+    if let Some(made) = one("#over > .made") {
+        dress(&made);
+    }
     // The table opens where one stands.
     if let Some(body) = one("#over > .steps") {
         body.set_scroll_top((step * steps::ROW) as i32 - body.client_height() / 2);
+    }
+}
+
+/// Gives what a panel's markup says of its style to its elements: the content security policy lets a script do it, and
+/// no attribute. A fold that has just been put there is folded once.
+pub(super) fn dress(place: &Element) {
+    for element in all(place, "[data-style]") {
+        let style = element.get_attribute("data-style").unwrap_or_default();
+        element.unchecked_ref::<HtmlElement>().style().set_css_text(&style);
+    }
+    if place.id() == "draw" {
+        draw::open(place);
+    }
+    if one("#over .fold").is_some_and(|fold| place.contains(Some(&fold))) {
+        turn("play");
+    }
+}
+
+/// Turns the pages of the fold that is shown: by so many, from none to all, or to where the slider stands.
+pub(super) fn turn(how: &str) {
+    let (Some(fold), Some(slider)) = (one("#over .fold"), one("#over input[data-scrub]")) else {
+        return;
+    };
+    let slider: HtmlInputElement = slider.unchecked_into();
+    let style = fold.unchecked_ref::<HtmlElement>().style();
+    let most = slider.max().parse::<f64>().unwrap_or(0.0);
+    let landed = match how {
+        "" => slider.value_as_number(),
+        "play" => most,
+        by => {
+            (slider.value_as_number().round() + by.parse::<f64>().unwrap_or(0.0)).clamp(0.0, most)
+        }
+    };
+    let classes = fold.class_list();
+    let _ = classes.remove_1("turning");
+    if how == "play" {
+        let _ = style.set_property("--t", "0");
+        // The browser has to have seen the start before the end is set.
+        let _ = fold.client_width();
+    }
+    if !how.is_empty() {
+        let _ = classes.add_1("turning");
+        slider.set_value(&landed.to_string());
+    }
+    let _ = style.set_property("--t", &landed.to_string());
+    if let Some(shown) = one("#over .landed") {
+        shown.set_text_content(Some(&((landed * 10.0).round() / 10.0).to_string()));
+    }
+    let says = one("#over .says").and_then(|says| says.children().item(landed as u32));
+    if let Some(words) = says.and_then(|words| words.text_content()) {
+        let _ = slider.set_attribute("aria-valuetext", &words);
     }
 }
 

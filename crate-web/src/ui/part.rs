@@ -1,10 +1,11 @@
 //! A row of `model::parts` on the page: made anew when its signals say so, and put there if it is different.
 
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, HtmlElement, HtmlSelectElement};
+use web_sys::{Element, HtmlElement, HtmlInputElement, HtmlSelectElement};
 
 use super::app::App;
 use super::browser::{all, focused, one};
+use super::over;
 use crate::model::parts::{Part, Put};
 
 /// A row, and what it put where.
@@ -67,12 +68,23 @@ fn put(place: &Element, how: Put, text: &str, again: bool) {
 /// Replaces the markup. A control that had the focus has it again if there still is one like it.
 fn set_markup(place: &Element, markup: &str) {
     let held = focused().filter(|focused| place != focused && place.contains(Some(focused)));
-    let handle = held.and_then(|held| {
+    let handle = held.as_ref().and_then(|held| {
         let by = |name: &str| Some(["[", name, "=\"", &held.get_attribute(name)?, "\"]"].concat());
         by("data-key").or_else(|| by("data-do"))
     });
     place.set_inner_html(markup);
+    over::dress(place);
     if let Some(again) = handle.and_then(|handle| place.query_selector(&handle).ok().flatten()) {
+        // A field that one is writing in goes on where it was.
+        if let (Some(old), Some(new)) = (
+            held.as_ref().and_then(|held| held.dyn_ref::<HtmlInputElement>()),
+            again.dyn_ref::<HtmlInputElement>(),
+        ) {
+            new.set_value(&old.value());
+            if let Ok(Some(at)) = old.selection_start() {
+                let _ = new.set_selection_range(at, at);
+            }
+        }
         let _ = again.unchecked_ref::<HtmlElement>().focus();
     }
 }

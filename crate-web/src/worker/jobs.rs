@@ -8,7 +8,8 @@ use serde::Serialize;
 use wasm_bindgen_futures::JsFuture;
 
 use super::Worker;
-use crate::protocol::{Body, pack};
+use crate::model::panels::checks;
+use crate::protocol::{Body, Checked, pack};
 
 /// How long a job keeps messages waiting, in milliseconds.
 pub(super) const SLICE: f64 = 30.0;
@@ -16,7 +17,7 @@ pub(super) const SLICE: f64 = 30.0;
 pub(super) async fn check(worker: Rc<Worker>, rev: u32) {
     let Some(analysis) = worker.analysis_of(rev) else { return };
     let Some(mut checking) = analysis.checking() else {
-        return worker.bulk(rev, Body::Checks { done: true }, &CheckReport::default());
+        return worker.bulk(rev, Body::Checks { done: true }, &checked(&CheckReport::default()));
     };
     loop {
         let end = Date::now() + SLICE;
@@ -31,7 +32,15 @@ pub(super) async fn check(worker: Rc<Worker>, rev: u32) {
             return;
         }
     }
-    worker.bulk(rev, Body::Checks { done: true }, &checking.report);
+    worker.bulk(rev, Body::Checks { done: true }, &checked(&checking.report));
+}
+
+fn checked(report: &CheckReport) -> Checked {
+    Checked {
+        rows: report.rows.clone(),
+        counts: checks::counts(report),
+        panel: checks::rows(report),
+    }
 }
 
 impl Worker {

@@ -5,13 +5,14 @@
 use std::rc::Rc;
 
 use foldback::construct::Budget;
-use foldback::report::{Training, analyse};
+use foldback::report::{TrainLine, Training, analyse};
 use js_sys::{Date, Function, Promise};
 use wasm_bindgen_futures::JsFuture;
 
 use super::Worker;
 use super::jobs::SLICE;
 use crate::model::chart::chart;
+use crate::model::panels::training::places;
 use crate::protocol::{Body, Control, LOSSES, Pace, Trained};
 
 /// How often a run says where it stands, in milliseconds.
@@ -62,6 +63,7 @@ pub(super) async fn run(worker: Rc<Worker>, rev: u32, text: String) {
     let Some(mut training) = analysis.training() else {
         return worker.bulk(rev, Body::Training(pace), &Trained::default());
     };
+    let Some(line) = &analysis.report.train else { return };
     pace.over = training.report.state == "error";
     let mut told = Date::now();
     while !pace.over && worker.newest.get() == rev {
@@ -72,7 +74,7 @@ pub(super) async fn run(worker: Rc<Worker>, rev: u32, text: String) {
             }
             Will::Wait => {
                 pace.paused = true;
-                tell(&worker, rev, pace, &mut training);
+                tell(&worker, rev, pace, line, &mut training);
                 worker.told().await;
                 pace.paused = false;
             }
@@ -84,7 +86,7 @@ pub(super) async fn run(worker: Rc<Worker>, rev: u32, text: String) {
                 pace.over = !advance(&mut training, &mut pace, SLICE);
                 if !pace.over && Date::now() - told > NEWS {
                     told = Date::now();
-                    tell(&worker, rev, pace, &mut training);
+                    tell(&worker, rev, pace, line, &mut training);
                 }
                 worker.let_in().await;
             }
@@ -92,7 +94,7 @@ pub(super) async fn run(worker: Rc<Worker>, rev: u32, text: String) {
     }
     if worker.newest.get() == rev {
         pace.over = true;
-        tell(&worker, rev, pace, &mut training);
+        tell(&worker, rev, pace, line, &mut training);
     }
 }
 
@@ -107,12 +109,15 @@ fn advance(training: &mut Training<'_>, pace: &mut Pace, budget: f64) -> bool {
     more
 }
 
-fn tell(worker: &Worker, rev: u32, pace: Pace, training: &mut Training<'_>) {
+fn tell(worker: &Worker, rev: u32, pace: Pace, line: &TrainLine, training: &mut Training<'_>) {
     training.look();
-    let losses = std::mem::take(&mut training.report.losses);
-    let mut report = training.report.clone();
-    report.losses = losses.iter().copied().take(LOSSES).collect();
-    let chart = if losses.len() > 1 { chart(&losses) } else { String::new() };
-    training.report.losses = losses;
-    worker.bulk(rev, Body::Training(pace), &Trained { report, chart });
+    let report = &training.report;
+    let curve = if report.losses.len() > 1 { chart(&report.losses) } else { String::new() };
+    let trained = Trained {
+        method: report.method.clone(),
+        lr: report.lr,
+        losses: report.losses.iter().copied().take(LOSSES).collect(),
+        places: places(line, report, pace, curve),
+    };
+    worker.bulk(rev, Body::Training(pace), &trained);
 }

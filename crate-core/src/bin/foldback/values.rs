@@ -40,7 +40,7 @@ pub(crate) fn run(cx: &mut Cx, input: &Input, only: &[String]) -> Result<Status,
             cx.line(&format!("{name} {} = {}", ty(&analysis, id), value(&analysis, id, most)))?;
         }
     }
-    Ok(if analysis.unreadable() { 2 } else { u8::from(has_errors(&findings)) })
+    Ok(if analysis.misread() { 2 } else { u8::from(has_errors(&findings)) })
 }
 
 /// Forward nodes that have a name of their own, in order.

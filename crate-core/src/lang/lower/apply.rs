@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Val;
-use super::constant::{Const, constant, fold, folds, meet};
+use super::constant::{Const, constant, meet};
+use super::fold::folds;
 use super::machine::{Machine, Running};
+use super::{Unmade, Val};
 use crate::construct::{self, Apply};
 use crate::graph::{Flags, Init, NodeId, Params, Value};
 use crate::lang::Span;
@@ -57,7 +58,8 @@ impl Machine<'_> {
             sources.push((self.settled(running, val.clone(), *id), *id));
         }
         if sources.iter().any(|(val, _)| matches!(val, Val::Poison)) {
-            return Val::Poison;
+            let name = running.name_of(job.id);
+            return self.unmade(running, name, job.id, job.op, &sources);
         }
         let def = job.op.def();
         let params = Params::new(job.params.clone());
@@ -65,25 +67,13 @@ impl Machine<'_> {
         let (min, max, got) = (def.arity.min, def.arity.max, sources.len());
         if got < min || got > max {
             self.refuse(running, about, &Reason::Arity { min, max, got }, None, job.span);
-            return Val::Poison;
+            let name = running.name_of(job.id);
+            return self.unmade(running, name, job.id, job.op, &sources);
         }
         let constants: Vec<Option<Const>> = sources.iter().map(|(val, _)| constant(val)).collect();
         let all: Option<Vec<Const>> = constants.iter().cloned().collect();
         if let Some(all) = all.filter(|_| folds(job.op) && !job.in_place) {
-            return match fold(
-                job.op,
-                &all,
-                &params,
-                self.rules,
-                (self.budget, &self.program.folded),
-            ) {
-                Ok(val) => val,
-                Err(reason) => {
-                    let (src, span) = self.blame(&reason, job);
-                    self.refuse(running, about, &reason, src, span);
-                    Val::Poison
-                }
-            };
+            return self.fold(running, job, &all, &params);
         }
         let name = running.name_of(job.id);
         let about = Some((job.op, name.clone()));
@@ -101,7 +91,7 @@ impl Machine<'_> {
         if let Err(reason) = (def.shape)(&cx) {
             let (src, span) = self.blame(&reason, job);
             self.refuse(running, about, &reason, src, span);
-            return Val::Poison;
+            return self.unmade(running, name, job.id, job.op, &sources);
         }
         let mut src: Vec<NodeId> = Vec::with_capacity(sources.len());
         let mut operands = Vec::with_capacity(sources.len());
@@ -131,9 +121,27 @@ impl Machine<'_> {
             Err(reason) => {
                 let (src, span) = self.blame(&reason, job);
                 self.refuse(running, about, &reason, src, span);
-                Val::Poison
+                let name = name.map(|name| name.to_string()).unwrap_or_default();
+                self.unmade(running, name, job.id, job.op, &sources)
             }
         }
+    }
+
+    /// Notes an op that is not applied, under the name that its node would have.
+    pub(super) fn unmade(
+        &mut self,
+        running: &Running,
+        name: String,
+        id: ExprId,
+        op: OpKind,
+        sources: &[(Val, ExprId)],
+    ) -> Val {
+        let ast = self.program.ast;
+        let operands = sources.iter().map(|(_, id)| ast.expr(*id).span).collect();
+        let span = ast.expr(id).span;
+        let text = NodeText { span, line: running.line, operands, site: running.site };
+        self.unmade.push(Unmade { name, op, text });
+        Val::Poison
     }
 
     /// A number or a list beside a tensor: a leaf without a name.
@@ -154,7 +162,10 @@ impl Machine<'_> {
     }
 
     /// The operand to blame, and the text to underline.
-    fn blame(&self, reason: &Reason, job: &Job) -> (Option<usize>, Span) {
+    pub(super) fn blame(&self, reason: &Reason, job: &Job) -> (Option<usize>, Span) {
+        if !crate::WHOLE {
+            return (None, job.span);
+        }
         let src = match reason {
             Reason::FirstWouldStretch { .. }
             | Reason::BadShape { .. }

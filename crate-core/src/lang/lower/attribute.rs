@@ -29,6 +29,7 @@ impl Machine<'_> {
         let mut params = defaults(op.def());
         let mut spans = vec![None; params.len()];
         let mut fits = true;
+        let mut name = None;
         for (ix, (given, spec)) in sorted.given.into_iter().zip(op.def().params).enumerate() {
             let Some((_, first_id)) = given.first() else {
                 continue;
@@ -48,7 +49,7 @@ impl Machine<'_> {
                 (Ok(value), Some(slot)) => *slot = value,
                 (Err(Some(wants)), _) if !is_poison => {
                     let reason = Reason::BadParam { param: spec.name, wants };
-                    let name = running.name_of(id);
+                    let name = name.get_or_insert_with(|| running.name_of(id)).clone();
                     self.refuse(running, Some((op, name)), &reason, None, span);
                     fits = false;
                 }
@@ -66,7 +67,8 @@ impl Machine<'_> {
             for (val, id) in &sources {
                 self.no_value(running, val, *id);
             }
-            return Val::Poison;
+            let name = name.unwrap_or_else(|| running.name_of(id));
+            return self.unmade(running, name, id, op, &sources);
         }
         let in_place = call.in_place;
         let meets = op.def().stretches;
@@ -99,6 +101,13 @@ impl Machine<'_> {
         };
         match (kind, single) {
             (ParamKind::Num, Some((Val::Number(x), _))) => Ok(Value::Num(x)),
+            // Only the whole engine reads these.
+            (ParamKind::Text | ParamKind::Axis | ParamKind::Axes | ParamKind::Ints, _)
+                if !crate::WHOLE =>
+            {
+                self.complaints.beyond();
+                Err(None)
+            }
             (ParamKind::Text, Some((Val::Text | Val::Word, id))) => {
                 let ast = self.program.ast;
                 match &ast.expr(ast.core(id)).kind {

@@ -78,7 +78,16 @@ impl<'a> Program<'a> {
             let Some(name) = statement.kind.defines() else {
                 continue;
             };
-            if !names.insert(name.text.as_str()) {
+            let is_new = if crate::WHOLE {
+                names.insert(name.text.as_str())
+            } else {
+                !program.document.by_name.contains_key(name.text.as_str())
+            };
+            if !is_new {
+                if !crate::WHOLE {
+                    complaints.beyond();
+                    continue;
+                }
                 let is_hole = matches!(statement.kind, StatementKind::Hole(_));
                 if !is_hole && !complaints.is_full() {
                     let second = second_definition(ast, statement, name, &names, complaints);
@@ -87,28 +96,33 @@ impl<'a> Program<'a> {
                 continue;
             }
             match &statement.kind {
-                StatementKind::Function(function) => {
+                StatementKind::Function(function) if crate::WHOLE => {
                     let callable = callable(function, complaints);
                     program.functions.insert(&name.text, callable);
                 }
-                StatementKind::Hole(hole) if hole.text.starts_with("fn") => {
+                StatementKind::Hole(hole) if crate::WHOLE && hole.text.starts_with("fn") => {
                     program.functions.insert(&name.text, None);
                 }
                 kind => program.document.add(kind, statement.span),
             }
         }
-        program.find_cycles(complaints);
-        program.check_calls(complaints);
+        if crate::WHOLE {
+            program.find_cycles(complaints);
+            program.check_calls(complaints);
+        }
         program
     }
 
     /// Whether the document defines a function of this name, readable or not.
     pub(super) fn has_function(&self, name: &str) -> bool {
-        self.functions.contains_key(name)
+        crate::WHOLE && self.functions.contains_key(name)
     }
 
     /// The function of this name, where it has a value.
     pub(super) fn function(&self, name: &str) -> Option<&Callable<'a>> {
+        if !crate::WHOLE {
+            return None;
+        }
         let found = self.functions.get(name)?.as_ref();
         found.filter(|callable| !callable.in_cycle)
     }
@@ -123,6 +137,9 @@ impl<'a> Program<'a> {
         receiver: ExprId,
         is_local: impl Fn(&str) -> bool,
     ) -> Option<&'a str> {
+        if !crate::WHOLE {
+            return None;
+        }
         match &self.ast.expr(receiver).kind {
             ExprKind::Name(name)
                 if words::PREFIXES.contains(&name.as_str())
@@ -202,6 +219,9 @@ impl<'a> Program<'a> {
     }
 
     pub(super) fn unknown_op(&self, name: &Ident, complaints: &mut Complaints) {
+        if !crate::WHOLE {
+            return complaints.beyond();
+        }
         let text = &name.text;
         if is_generator(text) || text == words::LOAD {
             let message = format!("`{text}` fills a leaf; write `const NAME [SHAPE] = {text}(…)`");

@@ -30,7 +30,7 @@ impl<'a> Machine<'a> {
         span: Span,
     ) -> Step<'a> {
         let activation = self.activations.get(running.activation);
-        let prefix = receiver.and_then(|receiver| {
+        let prefix = receiver.filter(|_| crate::WHOLE).and_then(|receiver| {
             let is_local = |name: &str| {
                 matches!(running.val(receiver), Val::Node(_) | Val::Poison)
                     || activation.is_some_and(|a| a.formals.contains_key(name))
@@ -48,7 +48,7 @@ impl<'a> Machine<'a> {
                 Some(name) => named.push((name, val, *value)),
             }
         }
-        if prefix.is_none() && self.program.has_function(&call.name.text) {
+        if crate::WHOLE && prefix.is_none() && self.program.has_function(&call.name.text) {
             let callable = self.program.function(&call.name.text);
             let formals = callable.and_then(|callable| {
                 Some((callable, self.formals(running, callable, call, positional, named)?))
@@ -84,7 +84,7 @@ impl<'a> Machine<'a> {
     ) -> Option<BTreeMap<&'a str, Val>> {
         let function = callable.function;
         let takes: Vec<&'a str> = function.formals.iter().map(|f| f.name.text.as_str()).collect();
-        let takes_text = format!("`{}` takes {}", function.name.text, join(&takes));
+        let takes_text = told!("`{}` takes {}", function.name.text, join(&takes));
         let mut formals: BTreeMap<&'a str, Val> = BTreeMap::new();
         let mut whole = true;
         if call.in_place {
@@ -98,7 +98,7 @@ impl<'a> Machine<'a> {
             if let Some(name) = takes.get(ix) {
                 formals.insert(name, val);
             } else {
-                let message = format!("{takes_text}, not {n_given} arguments");
+                let message = told!("{takes_text}, not {n_given} arguments");
                 let span = self.program.ast.expr(id).span;
                 self.complaints.error(Code::WrongArguments, span, message);
                 whole = false;
@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
             if let Some(formal) = formal.filter(|formal| !formals.contains_key(**formal)) {
                 formals.insert(formal, val);
             } else {
-                let message = format!("{takes_text}, each once");
+                let message = told!("{takes_text}, each once");
                 let known = takes.iter().copied().filter(|f| !formals.contains_key(*f));
                 self.complaints.unknown(Code::WrongArguments, name, message, known);
                 whole = false;
@@ -126,7 +126,7 @@ impl<'a> Machine<'a> {
                     formals.insert(&formal.name.text, val);
                 }
                 None if whole => {
-                    let message = format!("{takes_text}; `{}` is missing", formal.name.text);
+                    let message = told!("{takes_text}; `{}` is missing", formal.name.text);
                     self.complaints.error(Code::WrongArguments, call.name.span, message);
                     whole = false;
                 }
@@ -169,8 +169,12 @@ impl<'a> Machine<'a> {
                 slot.push((val, id));
                 continue;
             }
+            if !crate::WHOLE {
+                self.complaints.beyond();
+                return None;
+            }
             let has = if names.is_empty() { "no attributes".to_owned() } else { join(&names) };
-            let message = format!("`{}` has {has}, each once", call.name.text);
+            let message = told!("`{}` has {has}, each once", call.name.text);
             let known = names.iter().copied();
             self.complaints.unknown(Code::WrongArguments, name, message, known);
             fits = false;
@@ -211,12 +215,15 @@ impl<'a> Machine<'a> {
             } else if let Some(slot_given) = given.get_mut(slot) {
                 slot_given.push((val, id));
                 next = slot;
+            } else if !crate::WHOLE {
+                self.complaints.beyond();
+                return None;
             } else {
                 let span = self.program.ast.expr(id).span;
                 let tensors = plural(def.arity.max, "tensor");
                 let attributes =
-                    if names.is_empty() { String::new() } else { format!(" and {}", join(&names)) };
-                let message = format!("`{}` takes {tensors}{attributes}", call.name.text);
+                    if names.is_empty() { String::new() } else { told!(" and {}", join(&names)) };
+                let message = told!("`{}` takes {tensors}{attributes}", call.name.text);
                 self.complaints.error(Code::WrongArguments, span, message);
                 fits = false;
             }
@@ -242,18 +249,18 @@ impl<'a> Machine<'a> {
 fn join(names: &[&str]) -> String {
     match names {
         [] => "nothing".to_owned(),
-        [one] => format!("`{one}`"),
+        [one] => told!("`{one}`"),
         [most @ .., last] => {
-            let most: Vec<String> = most.iter().map(|name| format!("`{name}`")).collect();
-            format!("{} and `{last}`", most.join(", "))
+            let most: Vec<String> = most.iter().map(|name| told!("`{name}`")).collect();
+            told!("{} and `{last}`", most.join(", "))
         }
     }
 }
 
 fn plural(n: usize, what: &str) -> String {
     match n {
-        1 => format!("1 {what}"),
-        usize::MAX => format!("{what}s"),
-        n => format!("{n} {what}s"),
+        1 => told!("1 {what}"),
+        usize::MAX => told!("{what}s"),
+        n => told!("{n} {what}s"),
     }
 }

@@ -1,7 +1,5 @@
 //! What is said of mistakes: each once, with the nearest name and an edit where there is one.
 
-use std::collections::BTreeMap;
-
 use super::Val;
 use super::generator::is_generator;
 use super::machine::{Machine, Running};
@@ -9,7 +7,9 @@ use crate::graph::NodeId;
 use crate::lang::ast::{ExprId, ExprKind, Ident};
 use crate::lang::suggest::nearest;
 use crate::lang::{About, Code, Diagnostic, Span, TextEdit, edit};
-use crate::ops::{self, OpKind};
+#[cfg(feature = "full")]
+use crate::ops;
+use crate::ops::OpKind;
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
 use crate::tensor::TensorType;
@@ -17,7 +17,7 @@ use crate::tensor::TensorType;
 /// What is wrong, each place and pattern once: a body that is called twice has its mistakes once.
 #[derive(Default)]
 pub(super) struct Complaints {
-    all: BTreeMap<(Span, Code), Diagnostic>,
+    all: Vec<Diagnostic>,
 }
 
 impl Complaints {
@@ -25,21 +25,36 @@ impl Complaints {
     const MAX: usize = 1000;
 
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
-        if !self.is_full() {
-            self.all.entry((diagnostic.span, diagnostic.code)).or_insert(diagnostic);
+        if !crate::WHOLE {
+            return self.beyond();
+        }
+        let is_told =
+            |told: &Diagnostic| told.span == diagnostic.span && told.code == diagnostic.code;
+        if !self.is_full() && !self.all.iter().any(is_told) {
+            self.all.push(diagnostic);
+        }
+    }
+
+    /// Only the whole engine makes this, or says what is wrong with it.
+    pub(super) fn beyond(&mut self) {
+        if self.all.is_empty() {
+            self.all.push(Diagnostic::beyond());
         }
     }
 
     /// Whether a search for the nearest name is still worth its time.
     pub(super) fn suggests(&self) -> bool {
-        self.all.len() < 50
+        crate::WHOLE && self.all.len() < 50
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.all.len() >= Self::MAX
+        crate::WHOLE && self.all.len() >= Self::MAX
     }
 
     pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         self.add(Diagnostic::error(code, span, message));
     }
 
@@ -51,6 +66,9 @@ impl Complaints {
         message: String,
         known: impl IntoIterator<Item = &'a str>,
     ) {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let diagnostic = Diagnostic::error(code, name.span, message);
         let known = self.suggests().then_some(known).into_iter().flatten();
         self.add(match nearest(&name.text, known) {
@@ -63,19 +81,28 @@ impl Complaints {
 
     /// A second line of a kind that a document has once.
     pub(super) fn second_line(&mut self, word: &str, span: Span) {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let message = format!("a document has one `{word}` line; remove this one");
         let diagnostic = Diagnostic::error(Code::DuplicateName, span, message);
         self.add(diagnostic.fix("Remove it", TextEdit::replace(span, "")));
     }
 
-    pub(super) fn finish(self) -> Vec<Diagnostic> {
-        self.all.into_values().collect()
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        if crate::WHOLE {
+            self.all.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
+        }
+        self.all
     }
 }
 
 impl Machine<'_> {
     /// A name without a value, a list or a text where a tensor should stand.
     pub(super) fn no_value(&mut self, running: &Running, val: &Val, id: ExprId) {
+        if !crate::WHOLE {
+            return self.complaints.beyond();
+        }
         let ast = self.program.ast;
         let core = ast.core(id);
         let expr = ast.expr(core);
@@ -142,6 +169,10 @@ impl Machine<'_> {
         src: Option<usize>,
         span: Span,
     ) {
+        if !crate::WHOLE {
+            self.stopped = true;
+            return self.complaints.beyond();
+        }
         if matches!(reason, Reason::Budget { limit: Limit::Nodes | Limit::Elements, .. }) {
             self.stopped = true;
         }
@@ -162,6 +193,7 @@ impl Machine<'_> {
             let edit = edit::set_rules(text, ast, RuleSet::Numpy.name());
             diagnostic = diagnostic.fix("Use rules numpy", edit);
         }
+        #[cfg(feature = "full")]
         if matches!(reason, Reason::SrcNotContiguous) {
             let packed = format!("{}({})", ops::PACK.def().name, span.of(self.program.text));
             diagnostic = diagnostic.fix("Make a packed copy", TextEdit::replace(span, packed));
@@ -172,6 +204,9 @@ impl Machine<'_> {
 
     /// The fix for a misspelt axis name.
     pub(super) fn unknown_axis(&mut self, ty: &TensorType, name: &str, span: Span) {
+        if !crate::WHOLE {
+            return self.complaints.beyond();
+        }
         let known: Vec<&str> =
             ty.axes.iter().flatten().map(|axis| self.graph.axis_name(*axis)).collect();
         let message = if known.is_empty() {

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use super::generator::{generator_names, is_generator};
 use super::{Complaints, ReadFile, Val};
 use crate::construct::Budget;
-use crate::graph::{Init, Params};
+use crate::graph::Init;
 use crate::lang::ast::{Ast, Axis, ExprId, ExprKind, Ident, ShapeText};
 use crate::lang::lex::Infix;
 #[cfg(feature = "full")]
 use crate::lang::parse::words;
 use crate::lang::suggest::nearest;
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
-use crate::ops::def::{Cx, Operand, ShapeCx, Sign, Storage};
-use crate::ops::{OpKind, by_sign};
+use crate::ops::def::Sign;
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
@@ -53,6 +52,7 @@ impl ConstCx<'_> {
         let core = self.ast.core(root);
         let expr = self.ast.expr(core);
         match &expr.kind {
+            _ if !crate::WHOLE => self.plain(root),
             ExprKind::Name(name) if is_generator(name) => self.generator(name, &[], expr.span),
             #[cfg(feature = "full")]
             ExprKind::Call(call) if call.name.text == words::LOAD => self.load(call),
@@ -61,16 +61,20 @@ impl ConstCx<'_> {
             }
             ExprKind::Call(call) => {
                 let known = generator_names();
-                let message = format!("nothing called `{}` fills a leaf", call.name.text);
+                let message = told!("nothing called `{}` fills a leaf", call.name.text);
                 self.complaints.unknown(Code::UnknownOp, &call.name, message, known);
                 None
             }
-            _ => match self.value(root)? {
-                Val::Number(x) => Some(Literal::Number(x)),
-                Val::Bool(x) => Some(Literal::Number(f64::from(u8::from(x)))),
-                Val::List(list) => Some(Literal::List(list)),
-                _ => None,
-            },
+            _ => self.plain(root),
+        }
+    }
+
+    fn plain(&mut self, root: ExprId) -> Option<Literal> {
+        match self.value(root)? {
+            Val::Number(x) => Some(Literal::Number(x)),
+            Val::Bool(x) => Some(Literal::Number(f64::from(u8::from(x)))),
+            Val::List(list) => Some(Literal::List(list)),
+            _ => None,
         }
     }
 
@@ -95,10 +99,14 @@ impl ConstCx<'_> {
                     let parts: Vec<Val> = parts.iter().map(|part| val(*part)).collect();
                     list(&parts, expr.span, self.complaints)
                 }
-                ExprKind::Prefix { sign, operand } => {
-                    let sign = Sign::Prefix(sign.as_str());
-                    self.signed(sign, &[(val(*operand), *operand)], expr.span)
-                }
+                ExprKind::Prefix { sign, operand } => match val(*operand) {
+                    // The sign of a number belongs to the number.
+                    Val::Number(x) => Val::Number(-x),
+                    val => {
+                        let sign = Sign::Prefix(sign.as_str());
+                        self.signed(sign, &[(val, *operand)], expr.span)
+                    }
+                },
                 ExprKind::Infix { sign, left, right, .. } => {
                     let operands = [(val(*left), *left), (val(*right), *right)];
                     self.signed(Sign::Infix(sign.as_str()), &operands, expr.span)
@@ -119,25 +127,6 @@ impl ConstCx<'_> {
         vals.pop().filter(|val| !matches!(val, Val::Poison))
     }
 
-    fn signed(&mut self, sign: Sign, operands: &[(Val, ExprId)], span: Span) -> Val {
-        let Some(op) = by_sign(sign) else {
-            return Val::Poison;
-        };
-        let constants: Option<Vec<Const>> = operands.iter().map(|(val, _)| constant(val)).collect();
-        let Some(constants) = constants else {
-            return Val::Poison;
-        };
-        match fold(op, &constants, &Params::default(), self.rules, (self.budget, self.folded)) {
-            Ok(val) => val,
-            Err(reason) => {
-                let word = self.rules.op_name(op);
-                let message = reason.sentence(word, "this value", None, &|_| String::new());
-                self.complaints.error(reason.code(), span, message);
-                Val::Poison
-            }
-        }
-    }
-
     /// The shape that the text gives, row-major, with the axes' names in the same order.
     pub(super) fn shape<'t>(
         &mut self,
@@ -151,6 +140,10 @@ impl ConstCx<'_> {
         let mut names: Vec<Option<&str>> = Vec::new();
         for axis in axes {
             let Ok(extent) = u32::try_from(axis.extent) else {
+                if !crate::WHOLE {
+                    self.complaints.beyond();
+                    return None;
+                }
                 let max = self.budget.tensor_elements;
                 let limit = Reason::Budget { limit: Limit::TensorElements, max };
                 let message = limit.sentence("", "this tensor", None, &|_| String::new());
@@ -159,7 +152,7 @@ impl ConstCx<'_> {
             };
             let name = axis.name.as_ref().map(|name| name.text.as_str());
             if let Some(name) = name.filter(|name| names.contains(&Some(*name))) {
-                let message = format!("two axes are called `{name}`; rename one");
+                let message = told!("two axes are called `{name}`; rename one");
                 self.complaints.error(Code::DuplicateName, axis.span, message);
                 return None;
             }
@@ -168,7 +161,7 @@ impl ConstCx<'_> {
         }
         let shape = Shape::new(&dims);
         if shape.is_none() {
-            let message = format!("a tensor has at most {MAX_RANK} axes, this has {}", dims.len());
+            let message = told!("a tensor has at most {MAX_RANK} axes, this has {}", dims.len());
             self.complaints.error(Code::BadLiteral, text.span, message);
         }
         shape.map(|shape| (shape, names))
@@ -195,9 +188,9 @@ impl ConstCx<'_> {
                 if own != to && !flat {
                     let (n, wanted) = (own.n_elements(), to.n_elements());
                     let message = if n == wanted {
-                        format!("this list has shape {own}, not {to}")
+                        told!("this list has shape {own}, not {to}")
                     } else {
-                        format!("this list has {n} numbers, and {to} needs {wanted}")
+                        told!("this list has {n} numbers, and {to} needs {wanted}")
                     };
                     Err(bad(message))
                 } else if let Some(x) = misfit(dtype, &list.data) {
@@ -225,14 +218,18 @@ impl ConstCx<'_> {
         let Some(name) = name else {
             return Some(DType::F32);
         };
+        if !crate::WHOLE {
+            self.complaints.beyond();
+            return None;
+        }
         let found = DType::by_name(&name.text);
         if found.is_none() {
             let known: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
-            let message = format!("`{}` is no type; write {}", name.text, known.join(", "));
+            let message = told!("`{}` is no type; write {}", name.text, known.join(", "));
             let diagnostic = Diagnostic::error(Code::BadLiteral, name.span, message);
             self.complaints.add(match nearest(&name.text, known) {
                 Some(meant) => {
-                    diagnostic.fix(format!("Write `{meant}`"), TextEdit::replace(name.span, meant))
+                    diagnostic.fix(told!("Write `{meant}`"), TextEdit::replace(name.span, meant))
                 }
                 None => diagnostic,
             });
@@ -253,8 +250,8 @@ fn misfit(dtype: DType, values: &[f64]) -> Option<f64> {
 
 fn no_room(dtype: DType, x: f64) -> String {
     match dtype {
-        DType::Bool => format!("a bool is true or false, not {x}"),
-        _ => format!("{dtype} holds whole numbers up to 2^31 - 1, not {x}"),
+        DType::Bool => told!("a bool is true or false, not {x}"),
+        _ => told!("{dtype} holds whole numbers up to 2^31 - 1, not {x}"),
     }
 }
 
@@ -297,7 +294,7 @@ pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Va
         };
         if let Some(before) = inner.filter(|before| *before != shape) {
             let message =
-                format!("the parts of a list have one shape; here are {before} and {shape}");
+                told!("the parts of a list have one shape; here are {before} and {shape}");
             complaints.error(Code::BadLiteral, span, message);
             return Val::Poison;
         }
@@ -306,7 +303,7 @@ pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Va
     let mut dims = vec![parts.len() as u32];
     dims.extend_from_slice(inner.unwrap_or(Shape::SCALAR).dims());
     let Some(shape) = Shape::new(&dims) else {
-        let message = format!("lists may be {MAX_RANK} deep");
+        let message = told!("lists may be {MAX_RANK} deep");
         complaints.error(Code::BadLiteral, span, message);
         return Val::Poison;
     };
@@ -316,49 +313,6 @@ pub(super) fn list(parts: &[Val], span: Span, complaints: &mut Complaints) -> Va
         ty: TensorType { dtype, ..TensorType::f32(shape) },
         data: data.into(),
     }))
-}
-
-/// Whether an op on constants is a constant: not where its value is a window into another's.
-pub(super) fn folds(op: OpKind) -> bool {
-    matches!(op.def().storage, Storage::Own | Storage::OwnOrFirst)
-}
-
-/// Computes an op on constants, in f64.
-pub(super) fn fold(
-    op: OpKind,
-    sources: &[Const],
-    params: &Params,
-    rules: RuleSet,
-    (budget, folded): (&Budget, &Cell<u64>),
-) -> Result<Val, Reason> {
-    let def = op.def();
-    let mut types: Vec<TensorType> = sources.iter().map(|source| source.ty).collect();
-    if def.stretches {
-        meet(&mut types, sources.iter().map(|source| source.ty.shape.rank() == 0));
-    }
-    let (broadcast, most) = (rules.broadcast(), budget.tensor_elements);
-    let cx = ShapeCx { src: &types, params, broadcast, most };
-    let ty = (def.shape)(&cx)?;
-    let n = ty.shape.n_elements();
-    if n > budget.tensor_elements {
-        return Err(Reason::Budget { limit: Limit::TensorElements, max: budget.tensor_elements });
-    }
-    // They are no nodes, but a thousand of them in one line are as large as nodes are.
-    let read: u64 = sources.iter().map(|source| source.data.len() as u64).sum();
-    folded.set(folded.get().saturating_add(read).saturating_add(n));
-    if folded.get() > budget.elements {
-        return Err(Reason::Budget { limit: Limit::Elements, max: budget.elements });
-    }
-    // A number that met a shape is still one number: values are found modulo the extents.
-    let operands: Vec<Operand<'_, f64>> =
-        sources.iter().map(|source| Operand { data: &source.data, ty: source.ty }).collect();
-    let mut out = vec![0.0; n as usize];
-    (def.forward.f64)(&mut Cx { src: &operands, params, ty, out: &mut out });
-    Ok(match (ty.shape.rank(), ty.dtype, out.as_slice()) {
-        (0, DType::Bool, [x]) => Val::Bool(x.abs() > 0.0),
-        (0, _, [x]) => Val::Number(*x),
-        _ => Val::List(Arc::new(Const { ty, data: out.into() })),
-    })
 }
 
 /// Gives numbers the shape they meet: that of the operand with the most elements.

@@ -18,7 +18,13 @@ use crate::rules::RuleSet;
 use crate::tensor::TensorType;
 
 /// The node that a document means where no `backward` line names one.
-const LOSS: &str = "loss";
+pub(in crate::lang) const LOSS: &str = "loss";
+
+/// Methods of training with their settings: learning rate, decay and the rest as in `ggml-autodiff.md` 5.4.
+pub(in crate::lang) const METHODS: &[(&str, &[&str])] = &[
+    ("sgd", &["lr", "momentum", "wd", "steps", "period", "clip"]),
+    ("adamw", &["lr", "beta1", "beta2", "eps", "wd", "steps", "period", "clip"]),
+];
 
 struct Directives<'d, 'a> {
     /// Names whose lines have no value.
@@ -35,7 +41,8 @@ struct Directives<'d, 'a> {
 pub(super) fn read(program: &Program<'_>, budget: &Budget, files: ReadFile<'_>, out: &mut Output) {
     let mut has_backward = false;
     let mut has_train = false;
-    let valueless = out.lowered.valueless.iter().map(|name| name.text.clone()).collect();
+    let told = if crate::WHOLE { out.lowered.valueless.as_slice() } else { &[] };
+    let valueless = told.iter().map(|name| name.text.clone()).collect();
     let mut directives = Directives { valueless, program, budget, files, out, formulas: 0 };
     for statement in program.ast.statements() {
         let span = statement.span;
@@ -67,7 +74,7 @@ impl Directives<'_, '_> {
     fn other(&mut self, statement: &Statement) {
         let span = statement.span;
         match &statement.kind {
-            StatementKind::Accumulator { of, shape, value } => {
+            StatementKind::Accumulator { of, shape, value } if crate::WHOLE => {
                 let node = self.node(of, None);
                 let mut cx = self.constants();
                 let shape = shape.as_ref().map(|text| cx.shape(text).map(|(shape, _)| shape));
@@ -114,14 +121,18 @@ impl Directives<'_, '_> {
         if found.is_some() || self.valueless.contains(head) {
             return found;
         }
+        if !crate::WHOLE {
+            self.out.complaints.beyond();
+            return None;
+        }
         let known = self.out.lowered.names.keys().map(|name| &**name);
-        let message = format!("no node is called `{name}`");
+        let message = told!("no node is called `{name}`");
         let mut diagnostic = Diagnostic::error(Code::UnknownName, of.span, message);
         let suggests = self.out.complaints.suggests();
         let known = suggests.then_some(known).into_iter().flatten();
         if let Some(meant) = nearest(&name, known) {
             let edit = TextEdit::replace(of.span, meant);
-            diagnostic = diagnostic.fix(format!("Write `{meant}`"), edit);
+            diagnostic = diagnostic.fix(told!("Write `{meant}`"), edit);
         }
         if let Some(pin) = pin {
             diagnostic.severity = Severity::Warning;
@@ -135,6 +146,9 @@ impl Directives<'_, '_> {
         let Some(node) = self.node(of, None) else {
             return;
         };
+        if !crate::WHOLE && with.is_some() {
+            return self.out.complaints.beyond();
+        }
         let own = self.out.lowered.graph.node(node).ty.shape;
         let cotangent = with.map(|with| given(&mut self.constants(), with, None, own));
         let cotangent = match cotangent {
@@ -166,6 +180,7 @@ impl Directives<'_, '_> {
                 self.settings("check adjoint", settings, &[]);
                 (CheckKind::Adjoint, pairs(settings))
             }
+            Check::Formula { .. } if !crate::WHOLE => return self.out.complaints.beyond(),
             Check::Formula { of, value } => match self.formula(of, *value, span) {
                 Some(formula) => (CheckKind::Formula(Box::new(formula)), Vec::new()),
                 None => return,
@@ -181,9 +196,13 @@ impl Directives<'_, '_> {
             let name = &setting.name;
             let again = settings.iter().take(ix).any(|before| before.name.text == name.text);
             if again || !own.contains(&name.text.as_str()) {
+                if !crate::WHOLE {
+                    self.out.complaints.beyond();
+                    return false;
+                }
                 let message = match own {
-                    [] => format!("`{line}` takes no settings"),
-                    _ => format!("`{line}` takes {}, each once", own.join(", ")),
+                    [] => told!("`{line}` takes no settings"),
+                    _ => told!("`{line}` takes {}, each once", own.join(", ")),
                 };
                 let known = own.iter().copied();
                 self.out.complaints.unknown(Code::WrongArguments, name, message, known);
@@ -218,14 +237,12 @@ impl Directives<'_, '_> {
     }
 
     fn train(&mut self, method: &Ident, settings: &[Setting], span: Span) {
-        // Learning rate, decay and the rest as in `ggml-autodiff.md` 5.4.
-        const OWN: &[(&str, &[&str])] = &[
-            ("sgd", &["lr", "momentum", "wd", "steps", "period", "clip"]),
-            ("adamw", &["lr", "beta1", "beta2", "eps", "wd", "steps", "period", "clip"]),
-        ];
-        let Some((_, own)) = OWN.iter().find(|(name, _)| *name == method.text) else {
-            let message = format!("`{}` is no method; write `sgd` or `adamw`", method.text);
-            let known = OWN.iter().map(|(name, _)| *name);
+        let Some((_, own)) = METHODS.iter().find(|(name, _)| *name == method.text) else {
+            if !crate::WHOLE {
+                return self.out.complaints.beyond();
+            }
+            let message = told!("`{}` is no method; write `sgd` or `adamw`", method.text);
+            let known = METHODS.iter().map(|(name, _)| *name);
             self.out.complaints.unknown(Code::UnknownName, method, message, known);
             return;
         };
@@ -239,6 +256,9 @@ impl Directives<'_, '_> {
             && steps.saturating_mul(n) > self.budget.steps
         {
             // Each micro-batch is an evaluation: steps times period of them are one run.
+            if !crate::WHOLE {
+                return complaints.beyond();
+            }
             let reason = Reason::Budget { limit: Limit::Steps, max: self.budget.steps };
             let message = reason.sentence("", "", None, &|_| String::new());
             complaints.error(reason.code(), setting.value.span, message);
@@ -272,11 +292,19 @@ fn count(setting: Option<&Setting>, max: Option<u64>, complaints: &mut Complaint
     let x = setting.value.value;
     let whole = super::constant::whole(x).and_then(|x| u64::try_from(x).ok());
     let Some(n) = whole.filter(|n| *n >= 1) else {
-        let message = format!("`{}` is a whole number from 1 on", setting.name.text);
+        if !crate::WHOLE {
+            complaints.beyond();
+            return None;
+        }
+        let message = told!("`{}` is a whole number from 1 on", setting.name.text);
         complaints.error(Code::BadLiteral, setting.value.span, message);
         return None;
     };
     if let Some(max) = max.filter(|max| n > *max) {
+        if !crate::WHOLE {
+            complaints.beyond();
+            return None;
+        }
         let reason = Reason::Budget { limit: Limit::Steps, max };
         let message = reason.sentence("", "", None, &|_| String::new());
         complaints.error(reason.code(), setting.value.span, message);

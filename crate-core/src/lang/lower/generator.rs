@@ -56,7 +56,7 @@ fn nth(values: &[f64], ix: usize) -> f64 {
 }
 
 /// The names of all generators.
-pub(super) fn generator_names() -> impl Iterator<Item = &'static str> {
+pub(in crate::lang) fn generator_names() -> impl Iterator<Item = &'static str> {
     GENERATORS.iter().map(|generator| generator.name)
 }
 
@@ -99,7 +99,7 @@ impl ConstCx<'_> {
         let mut all = Vec::with_capacity(values.len());
         for (value, (param, default)) in values.into_iter().zip(generator.params) {
             let Some(value) = value.or(*default) else {
-                let message = format!("`{name}` needs {param}; write `{name}({param}=…)`");
+                let message = told!("`{name}` needs {param}; write `{name}({param}=…)`");
                 self.complaints.error(Code::WrongArguments, span, message);
                 return None;
             };
@@ -111,7 +111,7 @@ impl ConstCx<'_> {
     fn wrong_argument(&mut self, generator: &Generator, key: Option<&Ident>, value: ExprId) {
         let names: Vec<&str> = generator.params.iter().map(|(name, _)| *name).collect();
         let takes = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        let message = format!("`{}` takes {takes}, each once", generator.name);
+        let message = told!("`{}` takes {takes}, each once", generator.name);
         if let Some(key) = key {
             self.complaints.unknown(Code::WrongArguments, key, message, names);
         } else {

@@ -67,6 +67,11 @@ impl Machine<'_> {
                 self.note(node, name, text);
                 Some(node)
             }
+            Err(_) if !crate::WHOLE => {
+                self.stopped = true;
+                self.complaints.beyond();
+                None
+            }
             Err(reason) => {
                 let name = name.map_or_else(|| "this number".to_owned(), |name| name.to_string());
                 self.stopped |=
@@ -88,7 +93,7 @@ impl Machine<'_> {
             self.affords(&name, line);
             self.names.entry(name).or_insert(node);
         }
-        if self.graph.node(node).flags.in_place {
+        if crate::WHOLE && self.graph.node(node).flags.in_place {
             self.writes.entry(self.graph.storage(node).root).or_default().push(node);
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::block::{Block, Callable, Makes, Program};
-use super::{Complaints, Lowered, ReadFile, Val};
+use super::{Called, Complaints, Lowered, ReadFile, Unmade, Val};
 use crate::construct::Budget;
 use crate::graph::{Graph, NodeId};
 use crate::lang::Span;
@@ -111,6 +111,8 @@ pub(super) struct Machine<'a> {
     pub(super) names: BTreeMap<Arc<str>, NodeId>,
     pub(super) tasks: Vec<Task>,
     pub(super) activations: Vec<Activation<'a>>,
+    pub(super) unmade: Vec<Unmade>,
+    pub(super) calls: Vec<Called>,
     /// Nodes that write into another's storage, by its owner.
     pub(super) writes: BTreeMap<NodeId, Vec<NodeId>>,
     pub(super) n_calls: usize,
@@ -146,6 +148,8 @@ impl<'a> Machine<'a> {
             graph: Graph::default(),
             map: SourceMap::default(),
             names: BTreeMap::new(),
+            unmade: Vec::new(),
+            calls: Vec::new(),
             tasks: Vec::new(),
             activations: Vec::new(),
             writes: BTreeMap::new(),
@@ -215,6 +219,8 @@ impl<'a> Machine<'a> {
             map: self.map,
             names,
             valueless,
+            unmade: self.unmade,
+            calls: self.calls,
             ..Lowered::default()
         };
         Output { lowered, complaints: self.complaints }
@@ -358,11 +364,17 @@ impl<'a> Machine<'a> {
             Purpose::Line(ix) => self.set_state(running.activation, ix, State::Done(val)),
             Purpose::Formula => self.result = Some(val),
             Purpose::Return => {
-                let before = self.activations.get(running.activation).and_then(|a| a.before);
+                let call = self.activations.get_mut(running.activation);
+                let before = call.as_ref().and_then(|call| call.before);
+                let name = call.map(|call| std::mem::take(&mut call.name)).unwrap_or_default();
                 self.activations.truncate(running.activation);
+                // A call that made nothing but a number takes no name.
+                let is_number = before == Some(self.graph.len()) && !matches!(val, Val::Poison);
                 if let Some(Task::Expr(caller)) = self.tasks.last_mut() {
-                    // A call that made nothing but a number takes no name.
-                    caller.n_derived -= usize::from(before == Some(self.graph.len()));
+                    if let (0, false, Some(span)) = (caller.activation, is_number, running.site) {
+                        self.calls.push(Called { name, span });
+                    }
+                    caller.n_derived -= usize::from(is_number);
                     caller.vals.push(val);
                     caller.at += 1;
                 }

@@ -13,7 +13,9 @@ impl<'a> Machine<'a> {
         let Some(activation) = self.activations.get(running.activation) else {
             return Step::Made(Val::Poison);
         };
-        if let Some(val) = activation.formals.get(name).cloned() {
+        if crate::WHOLE
+            && let Some(val) = activation.formals.get(name).cloned()
+        {
             return Step::Made(self.current(val));
         }
         let block = self.block(running.activation);
@@ -25,6 +27,10 @@ impl<'a> Machine<'a> {
         match state {
             Some(State::New) => Step::Needs(ix),
             Some(State::Done(val)) => Step::Made(self.current(val)),
+            Some(State::Doing) | None if !crate::WHOLE => {
+                self.complaints.beyond();
+                Step::Made(Val::Poison)
+            }
             Some(State::Doing) | None => {
                 let is_full = self.complaints.is_full();
                 let message =
@@ -66,7 +72,8 @@ impl<'a> Machine<'a> {
 
     /// A document's node as a leaf of the formula that reads it.
     fn import(&mut self, running: &Running, name: &str) -> Val {
-        let Some(imports) = self.imports.as_ref().filter(|_| running.activation == 0) else {
+        let imports = self.imports.as_ref().filter(|_| crate::WHOLE && running.activation == 0);
+        let Some(imports) = imports else {
             return Val::Word;
         };
         let Some(&node) = imports.names.get(name) else {
@@ -94,6 +101,9 @@ impl<'a> Machine<'a> {
 
     /// The node that holds what a name means now: an in-place write gives it a new one.
     pub(super) fn current(&self, val: Val) -> Val {
+        if !crate::WHOLE {
+            return val;
+        }
         let Val::Node(node) = val else {
             return val;
         };

@@ -25,6 +25,7 @@ impl<'a> Machine<'a> {
             Val::Node(_) if running.purpose == Purpose::Formula => val,
             Val::Node(_) if matches!(expr.kind, ExprKind::Name(_)) => {
                 let Some(op) = by_name(spell::PLAIN) else {
+                    self.complaints.beyond();
                     return val;
                 };
                 let operands = vec![(val, top)];
@@ -86,6 +87,13 @@ impl<'a> Machine<'a> {
                 self.signed(running, id, Sign::Infix(sign.as_str()), operands, expr.span)
             }
             ExprKind::List(parts) => self.list(running, id, parts, expr.span),
+            // Only the whole engine reads what follows here.
+            ExprKind::Transpose(_) | ExprKind::Index { .. } | ExprKind::Method { .. }
+                if !crate::WHOLE =>
+            {
+                self.complaints.beyond();
+                Val::Poison
+            }
             ExprKind::Transpose(receiver) => {
                 let operands = vec![(running.val(*receiver), *receiver)];
                 match by_name(spell::TRANSPOSED) {
@@ -149,7 +157,7 @@ impl<'a> Machine<'a> {
         let has_node = vals.iter().any(|val| matches!(val, Val::Node(_)));
         match (made, by_name(spell::LIST)) {
             // Only a formula's list may hold tensors.
-            (Val::Parts, Some(op)) if has_node && self.imports.is_some() => {
+            (Val::Parts, Some(op)) if crate::WHOLE && has_node && self.imports.is_some() => {
                 let operands = vals.into_iter().zip(parts.iter().copied()).collect();
                 let mut job = Job::plain(id, op, operands, span);
                 job.meets = true;

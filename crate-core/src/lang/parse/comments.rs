@@ -1,4 +1,5 @@
 //! Comments keep their place: above a line, behind it, or inside its brackets.
+//! Only the whole engine writes a text anew, so the part that the page starts with leaves them out.
 
 use super::{Cx, Lines};
 use crate::lang::Span;
@@ -8,6 +9,9 @@ use crate::lang::lex::TokenKind;
 impl Cx<'_> {
     /// Places the comments before a byte.
     pub(super) fn comments_before(&mut self, lines: &mut Lines, place: u32) {
+        if !crate::WHOLE {
+            return;
+        }
         for comment in self.take_comments(place) {
             let line = self.lexed.line_of(comment.span.start);
             let blank_before = lines.is_apart(line);
@@ -18,6 +22,9 @@ impl Cx<'_> {
 
     /// The comments before a byte that have no place yet.
     pub(super) fn take_comments(&mut self, place: u32) -> Vec<Comment> {
+        if !crate::WHOLE {
+            return Vec::new();
+        }
         let rest = self.lexed.comments.get(self.n_comments..).unwrap_or(&[]);
         let n_taken = rest.partition_point(|comment| comment.span.start < place);
         self.n_comments += n_taken;
@@ -26,6 +33,9 @@ impl Cx<'_> {
 
     /// The comment behind a statement on its line, where no token stands between.
     pub(super) fn comment_after(&mut self, span: Span, next: usize) -> Option<Comment> {
+        if !crate::WHOLE {
+            return None;
+        }
         let comment = self.lexed.comments.get(self.n_comments)?;
         let tokens = self.lexed.tokens.get(next..).unwrap_or(&[]);
         let token = tokens.iter().find(|token| token.kind != TokenKind::Semicolon);
@@ -44,7 +54,7 @@ impl Cx<'_> {
         inside: Vec<Comment>,
         n_exprs: usize,
     ) -> (Vec<Comment>, Vec<Comment>) {
-        if inside.is_empty() {
+        if !crate::WHOLE || inside.is_empty() {
             return (inside, Vec::new());
         }
         let exprs = self.ast.exprs().skip(n_exprs);

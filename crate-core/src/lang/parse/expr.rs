@@ -44,11 +44,14 @@ impl Reader<'_, '_> {
             while let Some(top) = waiting.pop_if(|top| !stays(top)) {
                 if sign.compares() && matches!(top, Waiting::Infix(before, _) if before.compares())
                 {
-                    return self.fail(Diagnostic::error(
-                        Code::Syntax,
-                        span,
-                        "comparisons do not chain; compare twice and multiply the results",
-                    ));
+                    return fail!(
+                        self,
+                        Diagnostic::error(
+                            Code::Syntax,
+                            span,
+                            "comparisons do not chain; compare twice and multiply the results",
+                        )
+                    );
                 }
                 self.reduce(&mut operands, &top);
             }
@@ -97,14 +100,22 @@ impl Reader<'_, '_> {
                 return Ok(id);
             };
             let kind = match token.kind {
+                TokenKind::Open(Bracket::Square | Bracket::Round) | TokenKind::Dot
+                    if !crate::WHOLE =>
+                {
+                    return self.beyond();
+                }
                 TokenKind::Open(Bracket::Square) => {
                     let (items, _) = self.bracketed(Bracket::Square, false, Self::index)?;
                     if items.is_empty() {
-                        return self.fail(Diagnostic::error(
-                            Code::Syntax,
-                            token.span,
-                            "an index is missing between `[` and `]`",
-                        ));
+                        return fail!(
+                            self,
+                            Diagnostic::error(
+                                Code::Syntax,
+                                token.span,
+                                "an index is missing between `[` and `]`",
+                            )
+                        );
                     }
                     ExprKind::Index { receiver: id, items }
                 }
@@ -116,23 +127,30 @@ impl Reader<'_, '_> {
                     } else if name.text == "T" {
                         ExprKind::Transpose(id)
                     } else {
+                        if !crate::WHOLE {
+                            return self.beyond();
+                        }
                         let message = format!(
                             "`.{0}` is not a call; write `.{0}()`, or `.T` for the transpose",
                             name.text
                         );
                         let place = name.span.end;
-                        return self.fail(
+                        return fail!(
+                            self,
                             Diagnostic::error(Code::Syntax, name.span, message)
                                 .fix("Add `()`", TextEdit::insert(place, "()")),
                         );
                     }
                 }
                 TokenKind::Open(Bracket::Round) => {
-                    return self.fail(Diagnostic::error(
-                        Code::Syntax,
-                        token.span,
-                        "only a name can be called; write `name(…)`, or `*` to multiply",
-                    ));
+                    return fail!(
+                        self,
+                        Diagnostic::error(
+                            Code::Syntax,
+                            token.span,
+                            "only a name can be called; write `name(…)`, or `*` to multiply",
+                        )
+                    );
                 }
                 _ => return Ok(id),
             };
@@ -147,12 +165,17 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Ok(self.ident(token))
             }
-            Some(token) if token.kind == TokenKind::Number => self.fail(Diagnostic::error(
-                Code::Syntax,
-                dot.to(token.span),
-                "an expression cannot read a derived name; give that node a line of its own",
-            )),
-            _ => self.fail(Diagnostic::error(Code::Syntax, dot, "a name is missing after the dot")),
+            Some(token) if token.kind == TokenKind::Number => fail!(
+                self,
+                Diagnostic::error(
+                    Code::Syntax,
+                    dot.to(token.span),
+                    "an expression cannot read a derived name; give that node a line of its own",
+                )
+            ),
+            _ => {
+                fail!(self, Diagnostic::error(Code::Syntax, dot, "a name is missing after the dot"))
+            }
         }
     }
 
@@ -167,6 +190,7 @@ impl Reader<'_, '_> {
                 let number = self.unsigned()?;
                 ExprKind::Number(number)
             }
+            TokenKind::Text | TokenKind::Question if !crate::WHOLE => return self.beyond(),
             TokenKind::Text => {
                 self.at += 1;
                 ExprKind::Text(word.trim_matches('"').to_owned())
@@ -183,11 +207,14 @@ impl Reader<'_, '_> {
                     "true" | "True" => ExprKind::Bool(true),
                     "false" | "False" => ExprKind::Bool(false),
                     "_" => {
-                        return self.fail(Diagnostic::error(
-                            Code::Syntax,
-                            token.span,
-                            "`_` is a new axis and stands only in an index, as in `x[_, :]`",
-                        ));
+                        return fail!(
+                            self,
+                            Diagnostic::error(
+                                Code::Syntax,
+                                token.span,
+                                "`_` is a new axis and stands only in an index, as in `x[_, :]`",
+                            )
+                        );
                     }
                     _ if words::is_reserved(word) => return self.reserved(token),
                     _ if self.opens_arguments() => {
@@ -205,7 +232,8 @@ impl Reader<'_, '_> {
                 match parts.as_slice() {
                     &[part] => ExprKind::Paren(part),
                     _ => {
-                        return self.fail(
+                        return fail!(
+                            self,
                             Diagnostic::error(
                                 Code::Syntax,
                                 span,
@@ -237,6 +265,9 @@ impl Reader<'_, '_> {
         let text = token.span.of(self.cx.text);
         let tail = self.peek().filter(|next| next.span.start == token.span.end);
         if let Some(tail) = tail.filter(|next| next.kind == TokenKind::Name) {
+            if !crate::WHOLE {
+                return self.beyond();
+            }
             let letters = tail.span.of(self.cx.text);
             let both = token.span.to(tail.span);
             let is_product = !letters.starts_with(['_', 'e', 'E', 'x', 'X']) || letters == "x";
@@ -254,13 +285,16 @@ impl Reader<'_, '_> {
                     format!("`{text}{letters}` is not a number; write it as `0.5` or `1e-3`"),
                 )
             };
-            return self.fail(diagnostic);
+            return fail!(self, diagnostic);
         }
-        let value: f64 = text.parse().unwrap_or(f64::INFINITY);
+        let Some(value) = read(text) else {
+            return self.beyond();
+        };
         if value.is_finite() {
             return Ok(Number { text: text.to_owned(), value, span: token.span });
         }
-        self.fail(
+        fail!(
+            self,
             Diagnostic::error(
                 Code::BadLiteral,
                 token.span,
@@ -279,16 +313,22 @@ impl Reader<'_, '_> {
     /// The rest of a call whose name has been read.
     fn call(&mut self, name: Ident) -> Read<Call> {
         let in_place = self.eat(TokenKind::Bang);
+        if !crate::WHOLE && in_place {
+            return self.beyond();
+        }
         let (arguments, span) = self.bracketed(Bracket::Round, true, Self::argument)?;
         let named = arguments.iter().position(|argument| argument.name.is_some());
         let late = arguments.iter().skip(named.unwrap_or(arguments.len()));
         if let Some(late) = late.into_iter().find(|argument| argument.name.is_none()) {
             let span = self.cx.ast.expr(late.value).span;
-            return self.fail(Diagnostic::error(
-                Code::Syntax,
-                span,
-                "named arguments come last; move this one before them, or name it",
-            ));
+            return fail!(
+                self,
+                Diagnostic::error(
+                    Code::Syntax,
+                    span,
+                    "named arguments come last; move this one before them, or name it",
+                )
+            );
         }
         Ok(Call { name, in_place, arguments, span })
     }
@@ -341,15 +381,21 @@ impl Reader<'_, '_> {
     }
 
     fn not_an_index<T>(&mut self, token: Token) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         if let TokenKind::Bad(_) = token.kind {
             return self.bad(token);
         }
-        self.fail(Diagnostic::error(
-            Code::Syntax,
-            token.span,
-            "an index is a whole number, a slice such as `0:2`, `_` or `...`; \
+        fail!(
+            self,
+            Diagnostic::error(
+                Code::Syntax,
+                token.span,
+                "an index is a whole number, a slice such as `0:2`, `_` or `...`; \
              a tensor of indexes needs a call",
-        ))
+            )
+        )
     }
 
     /// An optional whole number with an optional minus.
@@ -368,7 +414,7 @@ impl Reader<'_, '_> {
         match digits.parse::<i64>() {
             Ok(value) => Ok(Some(if minus.is_some() { -value } else { value })),
             Err(_) => {
-                self.fail(Diagnostic::error(Code::BadLiteral, span, "this index is too large"))
+                fail!(self, Diagnostic::error(Code::BadLiteral, span, "this index is too large"))
             }
         }
     }
@@ -384,11 +430,16 @@ impl Reader<'_, '_> {
         self.at += 1;
         self.open.push((from, bracket));
         if self.open.len() > MAX_DEPTH {
-            return self.fail(Diagnostic::error(
-                Code::Syntax,
-                from,
-                format!("brackets may be {MAX_DEPTH} deep; give the inner part a line of its own"),
-            ));
+            return fail!(
+                self,
+                Diagnostic::error(
+                    Code::Syntax,
+                    from,
+                    format!(
+                        "brackets may be {MAX_DEPTH} deep; give the inner part a line of its own"
+                    ),
+                )
+            );
         }
         let close = TokenKind::Close(bracket);
         let mut parts = Vec::new();
@@ -400,7 +451,8 @@ impl Reader<'_, '_> {
             }
             let ends = self.peek().is_some_and(|token| token.kind == close);
             if let Some(comma) = comma.filter(|_| ends && !may_end_in_comma) {
-                return self.fail(
+                return fail!(
+                    self,
                     Diagnostic::error(Code::Syntax, comma.span, "a value is missing after `,`")
                         .fix("Remove `,`", TextEdit::replace(comma.span, "")),
                 );
@@ -414,4 +466,19 @@ impl Reader<'_, '_> {
         self.open.pop();
         Ok((parts, from.to(self.last_span())))
     }
+}
+
+/// The number that digits stand for; infinity where it is too large. The part of the engine reads short ones only.
+#[cfg_attr(
+    feature = "full",
+    expect(
+        clippy::unnecessary_wraps,
+        reason = "the other part of the engine has none for a long one"
+    )
+)]
+fn read(text: &str) -> Option<f64> {
+    #[cfg(feature = "full")]
+    return Some(text.parse().unwrap_or(f64::INFINITY));
+    #[cfg(not(feature = "full"))]
+    crate::decimal::short(text)
 }

@@ -5,12 +5,22 @@ use crate::lang::lex::{Bad, Bracket, LOOKALIKES, MAX_WORD, Token, TokenKind};
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
 
 impl Reader<'_, '_> {
+    /// Only the whole engine reads this line, or says what is wrong with it.
+    pub(super) fn beyond<T>(&mut self) -> Read<T> {
+        self.cx.beyond();
+        Err(Unread)
+    }
+
     pub(super) fn not_closed_here<T>(&mut self, token: Token, bracket: Bracket) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let found = token.span.of(self.cx.text);
         let close = bracket.close();
         match token.kind {
             TokenKind::Bad(_) => self.bad(token),
-            TokenKind::Close(_) => self.fail(
+            TokenKind::Close(_) => fail!(
+                self,
                 Diagnostic::error(
                     Code::Syntax,
                     token.span,
@@ -18,14 +28,18 @@ impl Reader<'_, '_> {
                 )
                 .fix(format!("Write `{close}`"), TextEdit::replace(token.span, close)),
             ),
-            TokenKind::Assign => self.fail(Diagnostic::error(
-                Code::Syntax,
-                token.span,
-                "`=` names an argument of a call; a comparison is `==`",
-            )),
+            TokenKind::Assign => fail!(
+                self,
+                Diagnostic::error(
+                    Code::Syntax,
+                    token.span,
+                    "`=` names an argument of a call; a comparison is `==`",
+                )
+            ),
             TokenKind::Name | TokenKind::Number | TokenKind::Open(_) | TokenKind::Question => {
                 let place = self.last_span().end;
-                self.fail(
+                fail!(
+                    self,
                     Diagnostic::error(
                         Code::Syntax,
                         token.span,
@@ -41,12 +55,16 @@ impl Reader<'_, '_> {
 
     /// A bracket is still open where the statement ends.
     pub(super) fn unclosed<T>(&mut self) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let Some(&(span, bracket)) = self.open.last() else {
             return Err(Unread);
         };
         let missing: String = self.open.iter().rev().map(|(_, bracket)| bracket.close()).collect();
         let place = self.last_span().end;
-        self.fail(
+        fail!(
+            self,
             Diagnostic::error(
                 Code::Syntax,
                 span,
@@ -58,13 +76,17 @@ impl Reader<'_, '_> {
 
     /// A place where a value should stand.
     pub(super) fn missing_value<T>(&mut self) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let before = self.before(1);
         if let Some(found) = self.peek() {
             if let TokenKind::Bad(_) = found.kind {
                 return self.bad(found);
             }
             let here = found.span.of(self.cx.text);
-            return self.fail(
+            return fail!(
+                self,
                 Diagnostic::error(
                     Code::Syntax,
                     found.span,
@@ -79,7 +101,8 @@ impl Reader<'_, '_> {
         }
         let after = before.of(self.cx.text);
         let message = format!("a value is missing after `{after}`; write `?` for one to come");
-        self.fail(
+        fail!(
+            self,
             Diagnostic::error(Code::Syntax, before, message)
                 .fix("Add `?`", TextEdit::insert(before.end, " ?")),
         )
@@ -87,13 +110,19 @@ impl Reader<'_, '_> {
 
     /// A reserved word where a name or a value should stand.
     pub(super) fn reserved<T>(&mut self, token: Token) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let word = token.span.of(self.cx.text);
         let message = format!("`{word}` is a word of the language; choose another name");
-        self.fail(Diagnostic::error(Code::Syntax, token.span, message))
+        fail!(self, Diagnostic::error(Code::Syntax, token.span, message))
     }
 
     /// A token that means nothing.
     pub(super) fn bad<T>(&mut self, token: Token) -> Read<T> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let text = self.cx.text;
         let found = token.span.of(text);
         let error = |message: String| Diagnostic::error(Code::Syntax, token.span, message);
@@ -132,6 +161,6 @@ impl Reader<'_, '_> {
                 }
             }
         };
-        self.fail(diagnostic)
+        fail!(self, diagnostic)
     }
 }

@@ -1,8 +1,10 @@
 //! Statements: one line, or the header of a `fn`.
 
 use super::{Read, Reader, words};
+#[cfg(feature = "full")]
+use crate::lang::ast::Formal;
 use crate::lang::ast::{
-    Axis, Check, Formal, Ident, Leaf, LeafRole, Number, Ref, Setting, ShapeText, StatementKind,
+    Axis, Check, Ident, Leaf, LeafRole, Number, Ref, Setting, ShapeText, StatementKind,
 };
 use crate::lang::lex::{Bracket, Infix, Token, TokenKind};
 use crate::lang::suggest::nearest;
@@ -27,6 +29,7 @@ impl Reader<'_, '_> {
             return self.reserved(token);
         }
         match word {
+            "accumulator" | "return" if !crate::WHOLE => self.beyond(),
             "rules" => {
                 self.at += 1;
                 Ok(StatementKind::Rules(self.name("a rule set, such as `ggml`")?))
@@ -73,6 +76,9 @@ impl Reader<'_, '_> {
         let Some(token) = self.peek() else {
             return Ok(());
         };
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         let found = token.span.of(self.cx.text);
         let error = |message: &str| Diagnostic::error(Code::Syntax, token.span, message);
         let next = self.ahead(1).map(|next| next.kind);
@@ -92,7 +98,7 @@ impl Reader<'_, '_> {
                 .fix("Write `==`", TextEdit::replace(token.span, "==")),
             _ => error(&format!("expected a sign or the end of the line, found `{found}`")),
         };
-        self.fail(diagnostic)
+        fail!(self, diagnostic)
     }
 
     fn assign(&mut self, token: Token) -> Read<StatementKind> {
@@ -105,6 +111,9 @@ impl Reader<'_, '_> {
             let name = self.name("a name")?;
             self.equals()?;
             return Ok(StatementKind::Assign { name, value: self.expr()? });
+        }
+        if !crate::WHOLE {
+            return self.beyond();
         }
         let meant = nearest(word, words::STATEMENTS.iter().copied());
         let error = |message: String| Diagnostic::error(Code::Syntax, token.span, message);
@@ -133,11 +142,14 @@ impl Reader<'_, '_> {
             }
             _ => return self.nameless(token),
         };
-        self.fail(diagnostic)
+        fail!(self, diagnostic)
     }
 
     /// An expression that nobody names.
     fn nameless(&mut self, token: Token) -> Read<StatementKind> {
+        if !crate::WHOLE {
+            return self.beyond();
+        }
         match token.kind {
             TokenKind::Bad(_) => return self.bad(token),
             TokenKind::Close(_) => {
@@ -153,15 +165,19 @@ impl Reader<'_, '_> {
         // What is wrong inside it matters more than its missing name.
         self.expr()?;
         if let Some(sign) = self.peek().filter(|next| next.kind == TokenKind::Assign) {
-            return self.fail(Diagnostic::error(
-                Code::Syntax,
-                token.span.to(sign.span),
-                "only a name stands before `=`; an element cannot be assigned",
-            ));
+            return fail!(
+                self,
+                Diagnostic::error(
+                    Code::Syntax,
+                    token.span.to(sign.span),
+                    "only a name stands before `=`; an element cannot be assigned",
+                )
+            );
         }
         self.end()?;
         let name = self.cx.fresh_name();
-        self.fail(
+        fail!(
+            self,
             Diagnostic::error(
                 Code::Syntax,
                 token.span.to(self.last_span()),
@@ -185,7 +201,8 @@ impl Reader<'_, '_> {
         });
         if self.peek().is_none() {
             let place = self.last_span();
-            return self.fail(
+            return fail!(
+                self,
                 Diagnostic::error(Code::Syntax, place, "a leaf has a value; write `= …`")
                     .fix("Add `= zeros`", TextEdit::insert(place.end, " = zeros")),
             );
@@ -217,8 +234,14 @@ impl Reader<'_, '_> {
         let extent =
             if digits.bytes().all(|b| b.is_ascii_digit()) { digits.parse().ok() } else { None };
         let Some(extent) = extent else {
-            let message = format!("an extent is a whole number, not `{digits}`");
-            return self.fail(Diagnostic::error(Code::BadLiteral, token.span, message));
+            return fail!(
+                self,
+                Diagnostic::error(
+                    Code::BadLiteral,
+                    token.span,
+                    format!("an extent is a whole number, not `{digits}`"),
+                )
+            );
         };
         self.at += 1;
         let name = match self.peek() {
@@ -233,20 +256,22 @@ impl Reader<'_, '_> {
         match what.text.as_str() {
             "fd" => self.settings().map(Check::Fd),
             "adjoint" => self.settings().map(Check::Adjoint),
-            "formula" => {
+            "formula" if crate::WHOLE => {
                 let of = self.node()?;
                 self.equals()?;
                 Ok(Check::Formula { of, value: self.expr()? })
             }
+            _ if !crate::WHOLE => self.beyond(),
             other => {
                 let message = format!("`{other}` is no check; write `fd`, `adjoint` or `formula`");
                 let diagnostic = Diagnostic::error(Code::Syntax, what.span, message);
                 let meant = nearest(other, ["fd", "adjoint", "formula"]);
-                self.fail(match meant {
+                let diagnostic = match meant {
                     Some(meant) => diagnostic
                         .fix(format!("Write `{meant}`"), TextEdit::replace(what.span, meant)),
                     None => diagnostic,
-                })
+                };
+                fail!(self, diagnostic)
             }
         }
     }
@@ -298,6 +323,7 @@ impl Reader<'_, '_> {
     }
 
     /// The header of a `fn`, up to its `{`.
+    #[cfg(feature = "full")]
     pub(super) fn header(&mut self) -> Read<(Ident, Vec<Formal>)> {
         self.at += 1;
         let name = self.name("a name")?;
@@ -316,7 +342,8 @@ impl Reader<'_, '_> {
             return self.unexpected("`{`");
         }
         let place = self.last_span();
-        self.fail(
+        fail!(
+            self,
             Diagnostic::error(Code::Syntax, place, "a fn has a body; write `{ … return … }`")
                 .fix("Add `{`", TextEdit::insert(place.end, " {")),
         )
@@ -330,11 +357,14 @@ impl Reader<'_, '_> {
         let word = token.span.of(self.cx.text);
         match token.kind {
             TokenKind::Bad(_) => self.bad(token),
-            TokenKind::Name if word == "_" => self.fail(Diagnostic::error(
-                Code::Syntax,
-                token.span,
-                "`_` alone is not a name; add a letter",
-            )),
+            TokenKind::Name if word == "_" => fail!(
+                self,
+                Diagnostic::error(
+                    Code::Syntax,
+                    token.span,
+                    "`_` alone is not a name; add a letter",
+                )
+            ),
             TokenKind::Name if words::is_reserved(word) => self.reserved(token),
             TokenKind::Name => {
                 self.at += 1;
@@ -349,14 +379,16 @@ impl Reader<'_, '_> {
             return Ok(());
         }
         match self.peek() {
-            Some(token) if token.kind == TokenKind::Infix(Infix::Equal) => self.fail(
+            Some(token) if token.kind == TokenKind::Infix(Infix::Equal) => fail!(
+                self,
                 Diagnostic::error(Code::Syntax, token.span, "write one `=` here")
                     .fix("Write `=`", TextEdit::replace(token.span, "=")),
             ),
             Some(_) => self.unexpected("`=`"),
             None => {
                 let place = self.last_span();
-                self.fail(
+                fail!(
+                    self,
                     Diagnostic::error(Code::Syntax, place, "expected `=` and a value")
                         .fix("Add `= ?`", TextEdit::insert(place.end, " = ?")),
                 )

@@ -1,8 +1,9 @@
 //! The commands that markup carries in `data-do`: a word, and what it needs to know.
 
 use crate::model::action::{Action, Move, Source};
+use crate::model::reduce::RULES;
 use crate::model::timeline::Grain;
-use crate::model::view::{Over, Tab, Theme};
+use crate::model::view::{Draw, Over, Tab, Theme};
 use crate::protocol::Control;
 
 /// What a control's `data-do` asks for.
@@ -40,6 +41,23 @@ pub fn read(command: &str) -> Option<Action> {
         "trouble" => Action::ShowTrouble(number(first)? as u32),
         "checks" => Action::Toggle(Over::Checks),
         "steps" => Action::Toggle(Over::Steps),
+        "show-fold" => Action::Toggle(Over::Fold),
+        "show-rules" => Action::Toggle(Over::Rules),
+        "show-paths" => Action::Toggle(Over::Paths),
+        "reference" => Action::Toggle(Over::Reference),
+        "tell" => Action::Tell(command.get(5..).unwrap_or_default().to_owned()),
+        "draw" => Action::Draw(match first {
+            "new" => Draw::New,
+            "connect" => Draw::Connect { to: None },
+            "before" => Draw::Before,
+            _ => Draw::Nothing,
+        }),
+        "make" => Action::Make(command.get(5..).unwrap_or_default().to_owned()),
+        "predict" => Action::Predict,
+        "guess" => Action::Guess(command.get(6..).unwrap_or_default().to_owned()),
+        "edit-line" => Action::EditLine,
+        "take" => Action::Take(command.get(5..).unwrap_or_default().to_owned()),
+        "rules" => Action::SetRules(RULES.into_iter().find(|rules| *rules == first)?),
         "zoom-in" => Action::Zoom { factor: 1.25, at: None },
         "zoom-out" => Action::Zoom { factor: 0.8, at: None },
         "fit" => Action::Fit,
@@ -48,6 +66,12 @@ pub fn read(command: &str) -> Option<Action> {
         "next" => Action::Step(Move::Next { held: false }),
         "last" => Action::Step(Move::Last),
         "fold" => Action::Step(Move::Fold { forward: true }),
+        "run" => Action::Step(match first {
+            "sum" => Move::Sum,
+            "refusal" => Move::Refusal,
+            "node" => Move::About,
+            _ => return None,
+        }),
         "step" => Action::Step(Move::To(number(first)?)),
         "play" => Action::Play,
         "faster" => Action::Faster,

@@ -1,6 +1,7 @@
 //! What opens over the graph: the checks, or the table of all steps. Here are their frames, and what fills them.
 
-use super::{Html, checks, steps};
+use super::{Html, steps};
+use crate::model::asks::Slot;
 use crate::model::reduce::{Run, State};
 use crate::model::view::Over;
 
@@ -8,46 +9,71 @@ use crate::model::view::Over;
 pub fn panel(state: &State) -> String {
     let (word, label) = match state.view.over {
         Over::Graph => return String::new(),
-        Over::Checks => ("Checks", "checks"),
+        Over::Checks => ("Checks", "made checks"),
         Over::Steps => ("Steps", "steps"),
+        Over::Fold => ("Fold", "made folding"),
+        Over::Rules => ("Rules side by side", "made"),
+        Over::Paths => ("Paths", "made"),
+        Over::Reference => ("Reference", "made"),
     };
     let mut html = Html::new();
     html.raw("<div class=\"over\" id=\"over\"><div class=\"head\"><h2>").raw(word).raw("</h2>");
     if state.view.over == Over::Checks {
         html.raw("<div class=\"counts\">").raw(&counts(&state.run)).raw("</div>");
     } else {
-        html.raw("<span class=\"sub\">").raw(&in_all(&state.run));
+        html.raw("<span class=\"sub\">");
+        if state.view.over == Over::Steps {
+            html.raw(&in_all(&state.run));
+        }
         html.raw("</span><span class=\"grow\"></span>");
     }
     html.raw("<button class=\"btn\" data-do=\"graph\">").boxed_icon("cross");
     html.raw("Back to graph<kbd>Esc</kbd></button></div><div class=\"overbody ").raw(label);
     html.raw("\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(word).raw("\">");
-    if state.view.over == Over::Checks {
-        let run = &state.run;
-        if let Some(report) = run.report() {
-            html.raw(&checks::panel(report, run.checks.as_deref(), Some(run)));
+    match state.view.over {
+        Over::Steps => {
+            html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
+            html.raw(
+                "<th scope=\"col\" class=\"no\">No.</th><th scope=\"col\" class=\"ph\">Phase</th>",
+            );
+            html.raw("<th scope=\"col\">Step</th><th scope=\"col\">Detail</th>");
+            html.raw("<th scope=\"col\" class=\"say\">In words</th></tr></thead><tbody>");
+            html.raw(&rows(state)).raw("</tbody></table>");
         }
-    } else {
-        html.raw("<table aria-rowcount=\"").raw(&row_count(&state.run)).raw("\"><thead><tr>");
-        html.raw(
-            "<th scope=\"col\" class=\"no\">No.</th><th scope=\"col\" class=\"ph\">Phase</th>",
-        );
-        html.raw("<th scope=\"col\">Step</th><th scope=\"col\">Detail</th>");
-        html.raw("<th scope=\"col\" class=\"say\">In words</th></tr></thead><tbody>");
-        html.raw(&rows(state)).raw("</tbody></table>");
+        _ => _ = html.raw(&made(state)),
     }
     html.raw("</div></div>");
     html.done()
 }
 
-/// How many checks agree.
-pub fn counts(run: &Run) -> String {
-    run.checks.as_deref().map(checks::counts).unwrap_or_default()
+/// What the panels' worker has made for it, or that it is still at it.
+pub fn made(state: &State) -> String {
+    match state.panels.html(Slot::Over) {
+        "" => "<p class=\"nopanel\">Making this panel…</p>".to_owned(),
+        html => html.to_owned(),
+    }
 }
 
-/// All checks, with the places of a training run, which has rows of its own.
+/// How many checks agree.
+pub fn counts(run: &Run) -> String {
+    run.checks.as_deref().map(|checks| checks.counts.clone()).unwrap_or_default()
+}
+
+/// The checks, as far as they have come.
 pub fn checks(run: &Run) -> String {
-    run.report().map_or(String::new(), |report| checks::panel(report, run.checks.as_deref(), None))
+    let panel = run.checks.as_deref().map(|checks| checks.panel.clone());
+    panel.unwrap_or_else(|| "<p class=\"nopanel\">Checking…</p>".to_owned())
+}
+
+/// What stands in one of a training run's places.
+pub fn training(run: &Run, place: usize) -> String {
+    match run.training.as_deref() {
+        Some(training) => training.places.get(place).cloned().unwrap_or_default(),
+        None if place == 0 => {
+            "<p class=\"runstate\"><span class=\"tag\">Starting</span></p>".to_owned()
+        }
+        None => String::new(),
+    }
 }
 
 /// How many steps there are.

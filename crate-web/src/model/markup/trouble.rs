@@ -53,6 +53,18 @@ pub fn complaint(run: &Run) -> String {
     html.done()
 }
 
+/// What stands in the places of a training run whose worker has ended, and the way to another.
+pub fn trainer(why: &str) -> [String; 2] {
+    let mut html = Html::new();
+    html.raw("<p class=\"runstate\"><span class=\"tag refg\">").icon("cross");
+    html.raw("Stopped by an error</span></p><p class=\"prose\" role=\"alert\">").text(why);
+    html.raw("</p>");
+    let mut again = Html::new();
+    again.raw("<button class=\"btn line\" data-do=\"train again\">").icon("undo");
+    again.raw("Train again</button>");
+    [html.done(), again.done()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Crash, LinkState, crash};

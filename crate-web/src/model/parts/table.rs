@@ -1,12 +1,16 @@
 //! The table itself, in the page's own order.
 
 use super::Put::{After, Attribute, Class, Flag, Markup, Pressed, Text, Value};
-use super::{CAMERA, CHOICE, ENGINE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT};
+use super::{
+    CAMERA, CHOICE, ENGINE, MADE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT,
+};
+use crate::model::asks::Slot;
 use crate::model::markup::track::{self, Track};
-use crate::model::markup::{Html, outline, over, prints_ne, say, side, training, trouble};
+use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
 use crate::model::reduce::{Run, State};
 use crate::model::supervise::LinkState;
-use crate::model::view::{Over, Side};
+use crate::model::view::{Draw, Over, Side};
+use crate::protocol::PLACES;
 
 const fn part(at: &'static str, put: super::Put, on: Signals, make: fn(&State) -> String) -> Part {
     Part { at, put, on, make }
@@ -47,21 +51,39 @@ pub const PARTS: &[Part] = &[
     }),
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
     part("#over .counts", Markup, SAID, |state| over::counts(&state.run)),
-    part("#over .checks", Markup, SAID, |state| over::checks(&state.run)),
-    part("#run-state", Markup, SAID, |state| training::state(&state.run)),
-    part("#run-buttons", Markup, SAID, |state| training::controls(&state.run)),
-    part("#run-steps", Markup, SAID, |state| training::steps(&state.run)),
-    part("#run-loss", Markup, SAID, |state| training::curve(&state.run)),
+    part("#over > .made", Markup, MADE, over::made),
+    part("#check-rows", Markup, SAID | MADE, |state| over::checks(&state.run)),
+    part(PLACES[0], Markup, SAID | MADE, |state| over::training(&state.run, 0)),
+    part(PLACES[1], Markup, SAID | MADE, |state| over::training(&state.run, 1)),
+    part(PLACES[2], Markup, SAID | MADE, |state| over::training(&state.run, 2)),
+    part(PLACES[3], Markup, SAID | MADE, |state| over::training(&state.run, 3)),
     part("#over > .head > .sub", Text, SAID, |state| over::in_all(&state.run)),
     part("#over > .steps > table", Attribute("aria-rowcount"), SAID, |state| {
         over::row_count(&state.run)
     }),
     part("#over > .steps tbody", Markup, SAID | STEP | SCROLL, over::rows),
+    // What can be drawn.
+    part("#draw", Markup, MADE | CHOICE, |state| {
+        match (state.view.draw, state.panels.html(Slot::Draw)) {
+            (Draw::Nothing, _) => String::new(),
+            (_, "") => "<p class=\"palette nopanel\">Making this list…</p>".to_owned(),
+            (_, html) => html.to_owned(),
+        }
+    }),
+    part("#quiz", Markup, MADE | CHOICE, |state| {
+        if state.view.quiz.is_some() { state.panels.html(Slot::Quiz) } else { "" }.to_owned()
+    }),
+    part("#graph", Class("predict"), CHOICE, |state| set(state.view.predict)),
+    part("#predict", Attribute("aria-pressed"), CHOICE, |state| yes(state.view.predict)),
+    part("#drawn", Text, MADE | CHOICE, |state| state.panels.refused.clone()),
     // The right column.
     part("#side", Attribute("aria-label"), SIDE, |state| side::word(state.view.side).to_owned()),
     part("#side > .head", Markup, SIDE | SAID, |state| side::head(&state.run, state.view.side)),
     part("#side > .body", Class("prob"), SIDE, |state| set(is_problem(state))),
-    part("#side > .body", Markup, SIDE | SAID | STEP, |state| side::body(&state.run, &state.view)),
+    part("#side > .body > .now", Markup, SIDE | SAID | STEP, |state| {
+        side::body(&state.run, &state.view)
+    }),
+    part("#side > .body > .made", Markup, MADE, |state| state.panels.html(Slot::Side).to_owned()),
     // The stepper.
     part("#play", Attribute("aria-pressed"), CHOICE, |state| yes(state.view.playing)),
     part("#play", Attribute("aria-label"), CHOICE, |state| {
@@ -129,6 +151,12 @@ pub const PARTS: &[Part] = &[
         yes(state.view.over == Over::Steps)
     }),
     part("#dock-steps > .count-pill", Text, SAID, |state| state.run.timeline.len().to_string()),
+    part("#dock-rules", Attribute("aria-pressed"), OVER, |state| {
+        yes(state.view.over == Over::Rules)
+    }),
+    part("#dock-reference", Attribute("aria-pressed"), OVER, |state| {
+        yes(state.view.over == Over::Reference)
+    }),
     part("#order", Text, SAID, |state| {
         let ne = state.run.report().is_some_and(|report| prints_ne(&report.rules));
         let both = "Shapes are row-major; ne is the order ggml prints";

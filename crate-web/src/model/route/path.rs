@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use foldback::decimal::hundredths;
+
 use crate::model::picture::Point;
 
 /// The radius of corners.
@@ -13,8 +15,7 @@ const HALF: f64 = 3.8;
 
 /// A length as short as it can be said.
 pub(crate) fn px(x: f64) -> String {
-    let rounded = (x * 100.0).round() / 100.0;
-    if rounded == 0.0 { "0".to_owned() } else { format!("{rounded}") }
+    hundredths((x * 100.0).round() as i64)
 }
 
 fn near(a: f64, b: f64) -> bool {

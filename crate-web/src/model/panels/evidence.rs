@@ -3,8 +3,8 @@
 
 use foldback::report::{ChangeRow, CheckReport, Verdict};
 
-use super::Html;
 use super::checks::verdict_cell;
+use crate::model::markup::Html;
 use crate::model::number::{plain, significant};
 use crate::model::timeline::verdict;
 

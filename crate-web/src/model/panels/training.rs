@@ -2,61 +2,36 @@
 
 use foldback::report::{TrainLeaf, TrainLine, TrainReport, TrainStep};
 
-use super::Html;
 use super::checks::ROWS;
+use crate::model::markup::Html;
 use crate::model::number::{plain, short};
-use crate::model::reduce::Run;
 use crate::model::timeline::entry;
 use crate::protocol::Pace;
 
 // What a run changes as it goes on stands in four places of its own, so that a button stays the same button while
 // numbers change beside it.
 
-/// How the run stands.
-pub fn state(run: &Run) -> String {
-    with(run, status)
-}
-
-/// What can be done with it.
-pub fn controls(run: &Run) -> String {
-    with(run, buttons)
-}
-
-/// Its first step, and what it has done to the loss.
-pub fn steps(run: &Run) -> String {
-    with(run, first_steps)
-}
-
-/// The curve of its losses.
-pub fn curve(run: &Run) -> String {
-    run.training.as_deref().map_or(String::new(), |trained| trained.chart.clone())
-}
-
-fn with(run: &Run, write: fn(&mut Html, &TrainLine, &TrainReport, Pace)) -> String {
-    let Some(line) = run.report().and_then(|report| report.train.as_ref()) else {
-        return String::new();
+/// What stands in those places, in the order of [`PLACES`](crate::protocol::PLACES); the curve is drawn by `chart`.
+pub fn places(line: &TrainLine, report: &TrainReport, pace: Pace, chart: String) -> [String; 4] {
+    let made = |write: fn(&mut Html, &TrainLine, &TrainReport, Pace)| {
+        let mut html = Html::new();
+        write(&mut html, line, report, pace);
+        html.done()
     };
-    let mut html = Html::new();
-    match run.training.as_deref() {
-        Some(trained) => write(&mut html, line, &trained.report, run.pace),
-        None => write(&mut html, line, &TrainReport::default(), run.pace),
-    }
-    html.done()
+    [made(status), made(buttons), made(first_steps), chart]
 }
 
-/// The cards of a run, which the text asks for by this line. Its places are empty where no run is given.
-pub(super) fn cards(html: &mut Html, line: &TrainLine, run: Option<&Run>) {
-    let fill = |of: fn(&Run) -> String| run.map(of).unwrap_or_default();
+/// The cards of a run, which the text asks for by this line, with its places.
+pub(super) fn cards(html: &mut Html, line: &TrainLine) {
     html.raw("<div class=\"cards\"><section class=\"card\"><h3>");
     html.text(&line.method.to_uppercase()).raw("<span class=\"sub\">lr = ");
-    html.text(&plain(line.lr)).raw("</span></h3><div class=\"run\"><div id=\"run-state\">");
-    html.raw(&fill(state)).raw(
-        "</div><p id=\"run-buttons\" class=\"runbtns\" role=\"group\" aria-label=\"Training run\">",
+    html.text(&plain(line.lr)).raw("</span></h3><div class=\"run\"><div id=\"run-state\"></div>");
+    html.raw(
+        "<p id=\"run-buttons\" class=\"runbtns\" role=\"group\" aria-label=\"Training run\"></p>",
     );
-    html.raw(&fill(controls)).raw("</p></div><div id=\"run-steps\">").raw(&fill(steps));
-    html.raw("</div></section><section class=\"card\"><h3>Loss");
+    html.raw("</div><div id=\"run-steps\"></div></section><section class=\"card\"><h3>Loss");
     html.raw("<span class=\"sub\">before each step and after the last</span></h3>");
-    html.raw("<div id=\"run-loss\">").raw(&fill(curve)).raw("</div></section></div>");
+    html.raw("<div id=\"run-loss\"></div></section></div>");
 }
 
 fn first_steps(html: &mut Html, _: &TrainLine, report: &TrainReport, _: Pace) {
@@ -245,27 +220,13 @@ fn losses(html: &mut Html, training: &TrainReport) {
 
 #[cfg(test)]
 mod tests {
-    use super::{cards, index, time};
-    use crate::model::answer::Answer;
-    use crate::model::markup::Html;
-    use crate::model::reduce::Run;
-    use crate::protocol::{Pace, Trained};
-    use foldback::report::{Report, TrainLeaf, TrainLine, TrainReport, TrainStep};
-    use std::sync::Arc;
+    use super::{index, places, time};
+    use crate::protocol::Pace;
+    use foldback::report::{TrainLeaf, TrainLine, TrainReport, TrainStep};
 
     fn shown(report: Option<TrainReport>, pace: Pace) -> String {
         let line = TrainLine { method: "sgd".to_owned(), steps: 10, lr: 0.1, span: (0, 1) };
-        let asked = Report { train: Some(line.clone()), ..Report::default() };
-        let trained = report.map(|report| Trained { report, chart: "<svg/>".to_owned() });
-        let run = Run {
-            shown: Some(Arc::new(Answer { report: asked, ..Answer::default() })),
-            training: trained.map(Arc::new),
-            pace,
-            ..Run::default()
-        };
-        let mut html = Html::new();
-        cards(&mut html, &line, Some(&run));
-        html.done()
+        places(&line, &report.unwrap_or_default(), pace, "<svg/>".to_owned()).concat()
     }
 
     fn has(html: &str, parts: &[&str], lacks: &[&str]) {

@@ -2,9 +2,9 @@
 
 use foldback::report::{CheckReport, CheckRow, Report, Verdict};
 
-use super::{Html, evidence, training};
+use super::{evidence, training};
+use crate::model::markup::Html;
 use crate::model::number::{plain, short, significant};
-use crate::model::reduce::Run;
 use crate::model::timeline::{entry, verdict};
 
 /// Digits of the columns that are compared digit by digit.
@@ -31,8 +31,8 @@ pub fn counts(checks: &CheckReport) -> String {
     html.done()
 }
 
-/// The panel under its title; the places of a training run are filled where it is given.
-pub fn panel(report: &Report, checks: Option<&CheckReport>, run: Option<&Run>) -> String {
+/// The panel under its title, with empty places for what is still being computed.
+pub fn frame(report: &Report) -> String {
     let mut html = Html::new();
     if report.checks.is_empty() && report.train.is_none() {
         html.raw("<div class=\"empty\"><h3>This program asks for no check</h3><p class=\"prose\">Add a line: <code>check fd</code> compares every gradient with finite differences, <code>train sgd lr=0.1</code> takes a step.</p></div>");
@@ -42,22 +42,25 @@ pub fn panel(report: &Report, checks: Option<&CheckReport>, run: Option<&Run>) -
         html.raw("<div class=\"empty\"><h3>Nothing to check yet</h3><p class=\"prose\">The build is refused at <code>");
         html.text(&stop.name).raw("</code>, so there is no gradient to compare.</p></div>");
     } else if !report.checks.is_empty() {
-        if let Some(checks) = checks {
-            evidence::doctor(&mut html, checks);
-        }
-        table(&mut html, checks);
-        if let Some(checks) = checks {
-            evidence::further(&mut html, checks);
-        }
+        html.raw("<div id=\"check-rows\"></div>");
     }
     if let Some(line) = &report.train {
-        training::cards(&mut html, line, run);
+        training::cards(&mut html, line);
     }
     html.done()
 }
 
-fn table(html: &mut Html, checks: Option<&CheckReport>) {
-    let has_form = checks.is_none_or(|checks| checks.rows.iter().any(|row| row.formula.is_some()));
+/// What stands in the place of the checks.
+pub fn rows(checks: &CheckReport) -> String {
+    let mut html = Html::new();
+    evidence::doctor(&mut html, checks);
+    table(&mut html, checks);
+    evidence::further(&mut html, checks);
+    html.done()
+}
+
+fn table(html: &mut Html, checks: &CheckReport) {
+    let has_form = checks.rows.iter().any(|row| row.formula.is_some());
     html.raw("<div class=\"chkwrap\" tabindex=\"0\" role=\"group\" aria-label=\"Gradient checks\"><table class=\"chk\"><caption class=\"vh\">Gradient checks</caption><thead><tr><th scope=\"col\">cell</th>");
     for title in ["autodiff", "finite difference", "left slope", "right slope"] {
         html.raw("<th scope=\"col\">").raw(title).raw("</th>");
@@ -66,10 +69,6 @@ fn table(html: &mut Html, checks: Option<&CheckReport>) {
         html.raw("<th scope=\"col\">formula</th><th scope=\"col\" class=\"u\">ulp</th>");
     }
     html.raw("<th scope=\"col\" class=\"v\">verdict</th></tr></thead><tbody>");
-    let Some(checks) = checks else {
-        html.raw("<tr><td colspan=\"8\" class=\"na\">Checking…</td></tr></tbody></table></div>");
-        return;
-    };
     if !checks.refused.is_empty() {
         html.raw("<tr><td colspan=\"8\" class=\"na\">").text(&checks.refused).raw("</td></tr>");
     }
@@ -160,7 +159,7 @@ fn compared(html: &mut Html, text: &str, reference: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Html, compared, panel};
+    use super::{Html, compared, frame, rows};
     use foldback::report::{
         CheckLine, CheckReport, CheckRow, FindingRow, Report, TrainLine, Verdict,
     };
@@ -197,9 +196,9 @@ mod tests {
             verdict: Verdict::Agrees,
         };
         let checks = CheckReport { rows: vec![row], n_entries: 1, ..CheckReport::default() };
-        assert!(panel(&asked(), Some(&checks), None).contains("agrees"));
-        assert!(panel(&asked(), None, None).contains("Checking…"));
-        assert!(panel(&Report::default(), None, None).contains("asks for no check"));
+        assert!(rows(&checks).contains("agrees"));
+        assert!(frame(&asked()).contains("id=\"check-rows\""));
+        assert!(frame(&Report::default()).contains("asks for no check"));
     }
 
     #[test]
@@ -211,7 +210,7 @@ mod tests {
             name: "y".to_owned(),
             ..FindingRow::default()
         };
-        let html = panel(&Report { findings: vec![stop], ..asked() }, None, None);
+        let html = frame(&Report { findings: vec![stop], ..asked() });
         assert!(html.contains("Nothing to check yet") && html.contains("Training run"), "{html}");
     }
 }

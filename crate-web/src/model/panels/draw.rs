@@ -1,0 +1,364 @@
+//! Drawing: what can be made where, as a list to type ahead in; and a gesture in words, done to the text.
+//!
+//! A command of a list is a gesture in words, which comes back here: `append c mul`. Names have no blanks; what may
+//! have them stands last.
+
+use foldback::lang::edit;
+use foldback::lang::patch::{
+    Drawn, Entry, Gesture, Input, NewNode, Suits, copy, fits, palette, patch, sketch,
+};
+
+use super::Opened;
+use crate::model::markup::{Html, shape};
+
+/// Slots that are tried.
+const SLOTS: usize = 80;
+/// Ops that are listed.
+const OPS: usize = 60;
+/// Ops that are listed behind slots.
+const FEW: usize = 8;
+
+/// The list for `new NODE QUERY`, `connect NODE TO QUERY` or `before NODE QUERY`; `-` stands for no node.
+pub(super) fn panel(opened: &Opened, args: &str) -> String {
+    let (kind, rest) = args.split_once(' ').unwrap_or((args, ""));
+    let (node, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let node = Some(node).filter(|name| !name.is_empty() && *name != "-");
+    let mut html = Html::new();
+    match (kind, node) {
+        ("connect", Some(node)) => {
+            let (to, query) = rest.split_once(' ').unwrap_or((rest, ""));
+            let to = Some(to).filter(|name| *name != "-");
+            head(&mut html, "Connect", opened, Some(node), query);
+            slots(&mut html, opened, node, to, query);
+            if to.is_none() {
+                group(&mut html, &["New node from ", node].concat());
+                let make = |op: &str| ["append ", node, " ", op].concat();
+                ops(&mut html, &opened.text, Some(node), query, FEW, &make);
+            }
+        }
+        ("connect", None) => {
+            head(&mut html, "Connect", opened, None, rest);
+            group(&mut html, "Select a node first: its output is what is connected");
+        }
+        ("before", Some(node)) => {
+            head(&mut html, "Insert before", opened, Some(node), rest);
+            for slot in 0..n_slots(opened, node).min(4) {
+                group(&mut html, &["Into input ", &(slot + 1).to_string()].concat());
+                let make = |op: &str| ["prepend ", node, " ", &slot.to_string(), " ", op].concat();
+                ops(&mut html, &opened.text, None, rest, FEW, &make);
+            }
+        }
+        (_, node) => {
+            head(&mut html, "New node", opened, node, rest);
+            leaves(&mut html, rest);
+            group(&mut html, "Ops");
+            let make = |op: &str| match node {
+                Some(node) => ["append ", node, " ", op].concat(),
+                None => ["insert ", op].concat(),
+            };
+            ops(&mut html, &opened.text, node, rest, OPS, &make);
+        }
+    }
+    html.raw("</ul><p class=\"foot\"><span><kbd>↑</kbd> <kbd>↓</kbd> choose</span><span><kbd>Enter</kbd> make</span><span><kbd>Esc</kbd> cancel</span></p></div>");
+    html.done()
+}
+
+fn find<'a>(drawn: &'a [Drawn], name: &str) -> Option<&'a Drawn> {
+    drawn.iter().find(|drawn| drawn.name == name)
+}
+
+fn n_slots(opened: &Opened, name: &str) -> usize {
+    find(&sketch(&opened.text), name).map_or(0, |drawn| drawn.slots.len())
+}
+
+fn head(html: &mut Html, title: &str, opened: &Opened, node: Option<&str>, query: &str) {
+    html.raw("<div class=\"palette\" role=\"dialog\" aria-label=\"").raw(title);
+    html.raw("\"><p class=\"ask\"><label><span class=\"vh\">").raw(title);
+    html.raw("</span><input type=\"text\" role=\"combobox\" aria-expanded=\"true\" aria-controls=\"palette-list\" aria-autocomplete=\"list\" autocomplete=\"off\" spellcheck=\"false\" data-find=\"\" data-key=\"palette\" placeholder=\"");
+    html.raw(title).raw("\" value=\"").text(query).raw("\"></label>");
+    if let Some(node) = node {
+        html.raw("<span class=\"ink3\">from <code>").text(node).raw("</code></span>");
+        if let Some(dims) = find(&sketch(&opened.text), node).and_then(|drawn| drawn.shape.clone())
+        {
+            html.raw("<span class=\"shape fwg\">").text(&shape(&dims)).raw("</span>");
+        }
+    }
+    html.raw("<button class=\"btn icon\" aria-label=\"Close\" data-do=\"draw\">")
+        .boxed_icon("cross");
+    html.raw("</button></p><ul id=\"palette-list\" role=\"listbox\" aria-label=\"")
+        .raw(title)
+        .raw("\">");
+}
+
+fn group(html: &mut Html, title: &str) {
+    html.raw("<li class=\"grp\" role=\"presentation\">").text(title).raw("</li>");
+}
+
+/// A line of the list: whether it fits, its name, what is said of it, the shape it gives.
+struct Line<'a> {
+    make: String,
+    fits: Option<bool>,
+    name: &'a str,
+    found: &'a [u32],
+    says: &'a str,
+    shape: String,
+    marked: &'a str,
+}
+
+fn line(html: &mut Html, line: &Line<'_>) {
+    html.raw("<li role=\"option\" aria-selected=\"false\" data-do=\"make ").text(&line.make);
+    html.raw("\"><span class=\"").raw(match line.fits {
+        Some(true) => "t-ok\">",
+        Some(false) => "t-refuse\">",
+        None => "ink3\">",
+    });
+    html.icon(match line.fits {
+        Some(true) => "check",
+        Some(false) => "cross",
+        None => "plus",
+    });
+    html.raw("</span><span class=\"nm\">");
+    for (ix, c) in line.name.chars().enumerate() {
+        let mut buffer = [0; 4];
+        let text = c.encode_utf8(&mut buffer);
+        if line.found.contains(&(ix as u32)) {
+            html.raw("<u>").text(text).raw("</u>");
+        } else {
+            html.text(text);
+        }
+    }
+    html.raw("</span><span class=\"says\">").prose(line.says).raw("</span>");
+    if !line.marked.is_empty() {
+        html.raw("<span class=\"tag refg\">").text(line.marked).raw("</span>");
+    }
+    if !line.shape.is_empty() {
+        html.raw("<span class=\"shape\">").text(&line.shape).raw("</span>");
+    }
+    html.raw("</li>");
+}
+
+fn leaves(html: &mut Html, query: &str) {
+    let all = [
+        ("param", "a tensor that trains", "leaf param [2,3] rand(seed=1)"),
+        ("const", "a tensor that does not train", "leaf const [2,3] rand(seed=2)"),
+        ("number", "a parameter of one number", "leaf param - 1"),
+    ];
+    let mut shown = all.iter().filter(|(name, ..)| name.starts_with(query.trim())).peekable();
+    if shown.peek().is_some() {
+        group(html, "Leaves");
+    }
+    for (name, says, make) in shown {
+        let shape = if name.starts_with('n') { "[]" } else { "[2,3]" }.to_owned();
+        line(
+            html,
+            &Line {
+                make: (*make).to_owned(),
+                fits: None,
+                name,
+                found: &[],
+                says,
+                shape,
+                marked: "",
+            },
+        );
+    }
+}
+
+fn ops(
+    html: &mut Html,
+    text: &str,
+    node: Option<&str>,
+    query: &str,
+    most: usize,
+    make: &dyn Fn(&str) -> String,
+) {
+    for entry in palette(text, node, query).iter().take(most) {
+        let Entry { op, says, found, suits, refused, .. } = entry;
+        let (fits, dims) = match suits {
+            Suits::Yes(dims) => (Some(true), shape(dims)),
+            Suits::No(_) => (Some(false), String::new()),
+            Suits::Open => (None, String::new()),
+        };
+        let why = if let Suits::No(why) = suits { why } else { says };
+        let marked = if refused.is_empty() { "" } else { "no backward" };
+        line(html, &Line { make: make(op), fits, name: op, found, says: why, shape: dims, marked });
+    }
+}
+
+/// Where a node can be read: open inputs first, then those that would be replaced, then what does not fit, and why.
+fn slots(html: &mut Html, opened: &Opened, from: &str, to: Option<&str>, query: &str) {
+    let drawn = sketch(&opened.text);
+    let query = query.trim();
+    let mut lines: Vec<(u8, String, String, Option<bool>, String, String)> = Vec::new();
+    let wanted =
+        drawn.iter().filter(|node| node.name != from && to.is_none_or(|to| node.name == to));
+    let pairs = wanted.flat_map(|node| node.slots.iter().enumerate().map(move |slot| (node, slot)));
+    for (node, (ix, slot)) in pairs.filter(|(node, _)| node.name.contains(query)).take(SLOTS) {
+        let name = format!("{} input {}", node.name, ix + 1);
+        let make = format!("connect {from} {} {ix}", node.name);
+        let reads = match &slot.reads {
+            Input::Open => "open".to_owned(),
+            Input::Node(name) => format!("in place of {name}"),
+            Input::Number(text) | Input::Unknown(text) => format!("in place of {text}"),
+        };
+        match fits(&opened.text, from, &node.name, ix) {
+            Ok(fit) => {
+                let mut says = reads;
+                for stretch in &fit.stretches {
+                    says +=
+                        &format!(", stretches {} {} → {}", stretch.name, stretch.from, stretch.to);
+                }
+                if !fit.breaks.is_empty() {
+                    says += &format!(", then {} does not fit", fit.breaks.join(" and "));
+                }
+                let rank = u8::from(slot.reads != Input::Open);
+                let dims = fit.shape.as_deref().map(shape).unwrap_or_default();
+                lines.push((rank, make, name, Some(true), says, dims));
+            }
+            Err(misfit) => {
+                let dims = misfit.clash.as_ref().map(|(_, own)| shape(own)).unwrap_or_default();
+                lines.push((2, make, name, Some(false), misfit.words.clone(), dims));
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.0);
+    if !lines.is_empty() {
+        group(html, "Inputs");
+    }
+    for (_, make, name, fits, says, shape) in &lines {
+        let (make, shape) = (make.clone(), shape.clone());
+        line(html, &Line { make, fits: *fits, name, found: &[], says, shape, marked: "" });
+    }
+}
+
+/// A gesture in words.
+fn gesture(words: &str) -> Option<Gesture> {
+    let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+    let mut parts = rest.splitn(3, ' ');
+    let mut next = || parts.next().unwrap_or_default().to_owned();
+    let list = |names: String| names.split(',').map(ToOwned::to_owned).collect::<Vec<_>>();
+    Some(match word {
+        "insert" => Gesture::Insert {
+            what: NewNode::Op(next()),
+            name: None,
+            near: None,
+            sources: Vec::new(),
+        },
+        "leaf" => {
+            let (role, dims, value) = (next(), next(), next());
+            let shape = if dims == "-" { String::new() } else { dims };
+            let what = match role.as_str() {
+                "param" => NewNode::Param { shape, value },
+                _ => NewNode::Const { shape, value },
+            };
+            Gesture::Insert { what, name: None, near: None, sources: Vec::new() }
+        }
+        "append" => Gesture::Append { after: next(), op: next() },
+        "prepend" => Gesture::Prepend { before: next(), slot: next().parse().ok()?, op: next() },
+        "connect" => Gesture::Connect { from: next(), to: next(), slot: next().parse().ok()? },
+        "open" => Gesture::Disconnect { to: next(), slot: next().parse().ok()? },
+        "delete" => Gesture::Delete { nodes: list(next()), through: false },
+        "rename" => Gesture::Rename { node: next(), to: next().trim().to_owned() },
+        "duplicate" => Gesture::Duplicate { nodes: list(next()) },
+        "group" => Gesture::Group { nodes: list(next()), name: next() },
+        "ungroup" => Gesture::Ungroup { call: next() },
+        "value" => {
+            let (node, value) = rest.split_once(' ')?;
+            Gesture::SetLiteral {
+                node: node.to_owned(),
+                cell: None,
+                slot: None,
+                value: value.to_owned(),
+            }
+        }
+        "shape" => {
+            let (node, shape) = rest.split_once(' ')?;
+            Gesture::SetShape { node: node.to_owned(), shape: shape.to_owned() }
+        }
+        "trains" => Gesture::SetTrains { node: next(), trains: next() == "yes" },
+        "attribute" => Gesture::SetAttribute { node: next(), attribute: next(), value: next() },
+        "paste" => Gesture::Paste { text: rest.to_owned(), at: None },
+        _ => return None,
+    })
+}
+
+/// Does a gesture: `ok`, the caret and the nodes to select on a line, and the new text behind it; or `no` and why.
+pub(super) fn make(opened: &Opened, words: &str) -> String {
+    if let Some(nodes) = words.strip_prefix("copy ") {
+        let nodes: Vec<String> = nodes.split(',').map(ToOwned::to_owned).collect();
+        return match copy(&opened.text, &nodes) {
+            Ok(text) => "copy\n".to_owned() + &text,
+            Err(refused) => "no\n".to_owned() + &refused.words,
+        };
+    }
+    let Some(gesture) = gesture(words) else {
+        return "no\nNothing of this name can be drawn".to_owned();
+    };
+    match patch(&opened.text, &gesture) {
+        Ok(patch) => match edit::apply(&opened.text, &patch.edits) {
+            Ok(text) => format!("ok {} {}\n{text}", patch.caret, patch.select.join(" ")),
+            Err(_) => "no\nThe edit does not fit the text".to_owned(),
+        },
+        Err(refused) => "no\n".to_owned() + &refused.words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Opened, make, panel};
+
+    const TEXT: &str =
+        "# drawn\nrules numpy\nparam w [2, 3] = rand(seed=1)\nparam c [2, 1] = 1\ny = w / ?\n";
+
+    #[test]
+    fn a_list_says_what_fits_and_why_not() {
+        let opened = Opened::new(TEXT);
+        let html = panel(&opened, "connect c - ");
+        assert!(html.contains("make connect c y 1") && html.contains("stretches"), "{html}");
+        let html = panel(&opened, "new w sum");
+        assert!(html.contains("make append w sum_rows") && html.contains("[2,1]"), "{html}");
+        let html = panel(&opened, "new - par");
+        assert!(html.contains("leaf param"), "{html}");
+        assert!(panel(&opened, "before y ").contains("prepend y 0"));
+    }
+
+    #[test]
+    fn gestures_in_words_edit_the_text_and_keep_its_comment() {
+        let opened = Opened::new(TEXT);
+        let made = make(&opened, "connect c y 1");
+        assert!(
+            made.starts_with("ok ") && made.ends_with("y = w / c\n") && made.contains("# drawn"),
+            "{made}"
+        );
+        let made = make(&opened, "rename w weights");
+        assert!(
+            made.contains("param weights [2, 3]") && made.contains("y = weights / ?"),
+            "{made}"
+        );
+        assert!(make(&opened, "rename w c").starts_with("no\n"));
+        assert!(make(&opened, "connect y w 0").starts_with("no\n"));
+        assert!(make(&opened, "shape c [2]").contains("param c [2] = 1"));
+        assert!(make(&opened, "copy w").starts_with("copy\nparam w"));
+    }
+
+    #[test]
+    fn no_words_are_too_odd() {
+        let opened = Opened::new(TEXT);
+        for words in [
+            "",
+            " ",
+            "connect",
+            "connect a",
+            "connect a b c",
+            "leaf",
+            "value",
+            "delete",
+            "paste \u{0}",
+            "group , ,",
+        ] {
+            let made = make(&opened, words);
+            assert!(made.starts_with("no") || made.starts_with("ok"), "{words}: {made}");
+            let _ = panel(&opened, words);
+        }
+    }
+}

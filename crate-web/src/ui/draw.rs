@@ -1,0 +1,66 @@
+//! The list of things to draw: which of its lines the keys stand at. What a line does is a command like any other.
+
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, HtmlElement};
+
+use super::app::App;
+use super::browser::{all, by_id, focused, one};
+use crate::model::action::Action;
+use crate::model::view::Draw;
+
+/// A key while the list is open; whether it was for the list.
+pub(super) fn key(app: App, key: &str) -> bool {
+    if key == "Escape" {
+        app.dispatch(Action::Draw(Draw::Nothing));
+        return true;
+    }
+    let Some(list) = by_id::<Element>("draw") else { return false };
+    if !focused().is_some_and(|element| list.contains(Some(&element))) {
+        return false;
+    }
+    let lines = all(&list, "[role=option]");
+    let at = lines.iter().position(|line| line.class_list().contains("on"));
+    let n = lines.len();
+    let to = match (key, at) {
+        _ if n == 0 => return false,
+        ("ArrowDown", Some(at)) => (at + 1) % n,
+        ("ArrowUp", Some(at)) => (at + n - 1) % n,
+        ("Enter", Some(at)) => {
+            lines[at].unchecked_ref::<HtmlElement>().click();
+            return true;
+        }
+        _ => return false,
+    };
+    stand(&lines, to);
+    true
+}
+
+/// A list that has just been put there: its field has the focus, and the keys stand at its first line.
+pub(super) fn open(place: &Element) {
+    let Some(field) = one("#draw input") else { return };
+    if !focused().is_some_and(|element| place.contains(Some(&element))) {
+        let _ = field.unchecked_ref::<HtmlElement>().focus();
+    }
+    stand(&all(place, "[role=option]"), 0);
+}
+
+fn stand(lines: &[Element], at: usize) {
+    for (ix, line) in lines.iter().enumerate() {
+        line.set_id(&["line-", &ix.to_string()].concat());
+        let is = ix == at;
+        let _ = line.class_list().toggle_with_force("on", is);
+        let _ = line.set_attribute("aria-selected", if is { "true" } else { "false" });
+        if is {
+            if let Some(field) = one("#draw input") {
+                let _ = field.set_attribute("aria-activedescendant", &line.id());
+            }
+            line.scroll_into_view_with_scroll_into_view_options(&nearest());
+        }
+    }
+}
+
+fn nearest() -> web_sys::ScrollIntoViewOptions {
+    let options = web_sys::ScrollIntoViewOptions::new();
+    options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+    options
+}
