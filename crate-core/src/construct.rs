@@ -38,7 +38,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    fn allows(&self, graph: &Graph, shape: Shape, owns_storage: bool) -> Result<(), Reason> {
+    /// Whether one more node of this shape may be made that needs so many elements more.
+    fn allows(&self, graph: &Graph, shape: Shape, needs: u64) -> Result<(), Reason> {
         if graph.len() >= self.nodes {
             return Err(Reason::Budget { limit: Limit::Nodes, max: self.nodes as u64 });
         }
@@ -48,7 +49,7 @@ impl Budget {
         if spread > self.tensor_elements {
             return Err(Reason::Budget { limit: Limit::TensorElements, max: self.tensor_elements });
         }
-        if owns_storage && graph.n_elements().saturating_add(shape.n_elements()) > self.elements {
+        if needs > 0 && graph.n_elements().saturating_add(needs) > self.elements {
             return Err(Reason::Budget { limit: Limit::Elements, max: self.elements });
         }
         Ok(())
@@ -64,7 +65,7 @@ pub fn leaf(
     name: Option<Arc<str>>,
     flags: Flags,
 ) -> Result<NodeId, Reason> {
-    budget.allows(graph, ty.shape, true)?;
+    budget.allows(graph, ty.shape, ty.shape.n_elements())?;
     let node = Node { kind: NodeKind::Leaf(init), ty, flags, name, view: None };
     graph.push(node).ok_or(Reason::Budget { limit: Limit::Nodes, max: budget.nodes as u64 })
 }
@@ -124,7 +125,8 @@ pub(crate) fn flagged(
         check_kind(spec.name, spec.kind, value)?;
     }
     let src_ty: Vec<TensorType> = what.src.iter().map(|s| graph.node(*s).ty).collect();
-    let cx = ShapeCx { src: &src_ty, params: &what.params, broadcast: rules.broadcast() };
+    let (broadcast, most) = (rules.broadcast(), budget.tensor_elements);
+    let cx = ShapeCx { src: &src_ty, params: &what.params, broadcast, most };
     let ty = (def.shape)(&cx)?;
     let first = what.src.first().map(|s| graph.storage(*s));
     let view: Option<View> = match (def.storage, first) {
@@ -150,8 +152,8 @@ pub(crate) fn flagged(
     if what.in_place && matches!(def.storage, Storage::Window(_) | Storage::Second) {
         return Err(Reason::NotInPlace);
     }
-    budget.allows(graph, ty.shape, view.is_none())?;
     let writes = what.in_place || matches!(def.storage, Storage::Second);
+    budget.allows(graph, ty.shape, graph.needs(ty.shape, view.as_ref(), writes))?;
     let flags = Flags { in_place: writes, ..flags };
     let kind = NodeKind::Op { op: what.op, src: what.src.into(), params: what.params };
     graph

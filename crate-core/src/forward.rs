@@ -38,6 +38,10 @@ pub struct Values<T> {
     written: Vec<bool>,
     /// What nodes held when they were evaluated, where a later one has written over it.
     before: BTreeMap<NodeId, Vec<T>>,
+    /// By storage that some node writes over: nodes whose values lie in it and are not kept.
+    fresh: Vec<Vec<NodeId>>,
+    /// Whether a node is among them.
+    is_fresh: Vec<bool>,
     /// The same graph with leaves moved a little, where some product is `0 · ∞`.
     #[cfg(feature = "full")]
     nearby: Option<Box<Nearby>>,
@@ -53,6 +57,8 @@ impl<T: Lane> Values<T> {
             given: Vec::new(),
             written: Vec::new(),
             before: BTreeMap::new(),
+            fresh: Vec::new(),
+            is_fresh: Vec::new(),
             #[cfg(feature = "full")]
             nearby: None,
             is_nearby: false,
@@ -167,19 +173,46 @@ impl<T: Lane> Values<T> {
     /// Keeps what the nodes before an in-place one hold in its storage, for whoever asks what they were.
     fn keep(&mut self, graph: &Graph, writer: NodeId) {
         let root = graph.storage(writer).root;
-        let shares = graph.prefix(writer.index()).map(|(id, _)| id);
-        let shares: Vec<NodeId> = shares
-            .filter(|id| graph.storage(*id).root == root && !self.before.contains_key(id))
-            .collect();
-        for id in shares {
-            let values = self.packed(graph, id).into_owned();
-            self.before.insert(id, values);
+        let mut fresh = self.fresh.get_mut(root.index()).map(std::mem::take).unwrap_or_default();
+        if !self.before.contains_key(&root) && self.is_fresh.get(root.index()) != Some(&true) {
+            fresh.push(root);
+        }
+        fresh.retain(|id| {
+            let keeps = *id < writer;
+            if keeps {
+                let values = self.packed(graph, *id).into_owned();
+                self.before.insert(*id, values);
+                if let Some(flag) = self.is_fresh.get_mut(id.index()) {
+                    *flag = false;
+                }
+            }
+            !keeps
+        });
+        if let Some(place) = self.fresh.get_mut(root.index()) {
+            *place = fresh;
+        }
+    }
+
+    /// A node's value lies in its storage again, and not beside it.
+    fn stands(&mut self, graph: &Graph, id: NodeId) {
+        let root = graph.storage(id).root;
+        if self.written.get(root.index()).copied().unwrap_or(false) {
+            self.before.remove(&id);
+            let n = graph.len();
+            self.is_fresh.resize(n, false);
+            self.fresh.resize_with(n, Vec::new);
+            if let (Some(flag), Some(fresh)) =
+                (self.is_fresh.get_mut(id.index()), self.fresh.get_mut(root.index()))
+                && !std::mem::replace(flag, true)
+            {
+                fresh.push(id);
+            }
         }
     }
 
     fn eval_node(&mut self, graph: &Graph, id: NodeId) {
-        if crate::WHOLE && !self.before.is_empty() {
-            self.before.remove(&id);
+        if crate::WHOLE {
+            self.stands(graph, id);
         }
         let node = graph.node(id);
         let len = node.ty.shape.n_elements() as usize;
@@ -280,7 +313,7 @@ impl<T: Lane> Values<T> {
 
     /// Puts values where a node's are stored, through its window, as if it had been evaluated to them.
     pub fn restore(&mut self, graph: &Graph, id: NodeId, values: &[T]) {
-        self.before.remove(&id);
+        self.stands(graph, id);
         self.scatter(&graph.storage(id), graph.node(id).ty.shape, values);
     }
 

@@ -1,6 +1,7 @@
 //! The arena every stage appends to: nodes, what they read, and what of their storage they share.
 //! Deliberately absent: values, gradients and any way to edit or remove a node.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -224,17 +225,39 @@ pub struct Graph {
     nodes: Vec<Node>,
     axis_names: Vec<Arc<str>>,
     n_elements: u64,
+    /// For a storage with views, the elements of it and of its views since the last write into it.
+    shared: BTreeMap<NodeId, u64>,
 }
 
 impl Graph {
     /// Appends a node. `None` when ids have run out, which every budget forbids long before.
     pub(crate) fn push(&mut self, node: Node) -> Option<NodeId> {
         let id = NodeId::at(self.nodes.len())?;
-        if node.view.is_none() {
-            self.n_elements = self.n_elements.saturating_add(node.ty.shape.n_elements());
+        let (shape, writes) = (node.ty.shape, node.flags.in_place);
+        let needs = self.needs(shape, node.view.as_ref(), writes);
+        self.n_elements = self.n_elements.saturating_add(needs);
+        if let Some(view) = &node.view {
+            let before = if writes { 0 } else { self.sharing(view.root) };
+            self.shared.insert(view.root, before.saturating_add(shape.n_elements()));
         }
         self.nodes.push(node);
         Some(id)
+    }
+
+    /// How many elements more a node needs: a view none, a write what it writes over. That is kept, for whoever asks
+    /// what was there.
+    pub(crate) fn needs(&self, shape: Shape, view: Option<&View>, writes: bool) -> u64 {
+        match view {
+            None => shape.n_elements(),
+            Some(view) if writes => self.sharing(view.root),
+            Some(_) => 0,
+        }
+    }
+
+    /// Elements of a storage and of its views, since the last write into it.
+    fn sharing(&self, root: NodeId) -> u64 {
+        let own = || self.get(root).map_or(0, |node| node.ty.shape.n_elements());
+        self.shared.get(&root).copied().unwrap_or_else(own)
     }
 
     /// The node with this id, if the graph has it.
@@ -271,7 +294,7 @@ impl Graph {
         self.prefix(self.len())
     }
 
-    /// Elements of all storage: views own none.
+    /// Elements of all storage, and of what is kept of it where it is written over: views own none.
     pub const fn n_elements(&self) -> u64 {
         self.n_elements
     }

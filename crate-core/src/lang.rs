@@ -24,7 +24,7 @@ use std::ops::Range;
 
 pub use ast::Ast;
 pub use format::{format, format_with};
-pub use lower::{Lowered, lower};
+pub use lower::{Lowered, lower, lower_with};
 pub use parse::{Parsed, parse};
 pub use source_map::SourceMap;
 

@@ -53,3 +53,6 @@ pub mod contract;
 pub mod train;
 
 pub mod report;
+
+#[cfg(feature = "files")]
+pub mod files;

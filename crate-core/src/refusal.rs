@@ -164,6 +164,8 @@ pub enum Stage {
 pub enum Limit {
     /// Nodes of a graph.
     Nodes,
+    /// Letters of the nodes' names.
+    Names,
     /// Elements of one tensor.
     TensorElements,
     /// Elements of all tensors together.
@@ -328,7 +330,7 @@ impl Reason {
             | Self::BadParam { .. }
             | Self::NoSuchAxis { .. }
             | Self::NotInPlace => Code::WrongArguments,
-            Self::Budget { limit: Limit::Nodes, .. } => Code::TooManyNodes,
+            Self::Budget { limit: Limit::Nodes | Limit::Names, .. } => Code::TooManyNodes,
             Self::Budget { limit: Limit::TensorElements | Limit::Elements, .. } => {
                 Code::TooManyElements
             }
@@ -434,6 +436,9 @@ impl Reason {
             Self::NotInPlace => format!("{op} has no in-place form."),
             Self::Budget { limit, max } => match limit {
                 Limit::Nodes => format!("The graph would have more than {max} nodes."),
+                Limit::Names => {
+                    format!("The names of the nodes would have more than {max} letters.")
+                }
                 Limit::TensorElements => format!("{node} would have more than {max} elements."),
                 Limit::Elements => {
                     format!("The tensors together would have more than {max} elements.")

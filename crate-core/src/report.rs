@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 mod build;
 #[cfg(feature = "full")]
 mod digest;
+#[cfg(feature = "cli")]
+pub mod draw;
 mod findings;
 #[cfg(feature = "full")]
 mod jobs;
@@ -16,13 +18,17 @@ mod log;
 #[cfg(feature = "full")]
 mod saved;
 mod ticks;
+#[cfg(feature = "full")]
+mod verdicts;
 mod words;
 
-pub use build::{Analysis, analyse};
+pub use build::{Analysis, analyse, analyse_with};
 #[cfg(feature = "full")]
-pub use jobs::{Checking, Training};
+pub use jobs::{Checking, Told, Training};
 #[cfg(feature = "full")]
 pub use saved::{TrainSaved, TrainSavedLeaf};
+#[cfg(feature = "full")]
+pub use verdicts::{KindVerdict, LeafVerdict};
 
 /// A byte range of the text.
 pub type SpanRow = (u32, u32);
@@ -190,6 +196,24 @@ pub enum TickGlyph {
     Refusal,
 }
 
+impl TickGlyph {
+    /// The word in the command's answer.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Shape => "shape",
+            Self::Value => "value",
+            Self::Mark => "mark",
+            Self::Seed => "seed",
+            Self::Rule => "rule",
+            Self::Emit => "emit",
+            Self::Fold => "fold",
+            Self::FoldNoOp => "fold-no-op",
+            Self::Accumulate => "accumulate",
+            Self::Refusal => "refusal",
+        }
+    }
+}
+
 /// One tick of the stepper, with the state of the build once it is done.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
@@ -247,6 +271,17 @@ pub enum Weight {
     Warning,
     /// Worth knowing.
     Info,
+}
+
+impl Weight {
+    /// The word in the command's answer.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
 }
 
 /// A refusal, a warning or a diagnostic of the text.

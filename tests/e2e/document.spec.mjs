@@ -125,6 +125,8 @@ test("the text is there again after a reload", () =>
   onPage(browser, async (page) => {
     await program(page).fill("# Kept\nparam x = 2\nloss = x * x\n");
     await says(page, page.locator("h1"), "Kept");
+    // No worker is being started any more: one that is torn away would be a failed request.
+    await says(page, page.locator("#side"), "Elements");
     await page.reload();
     await ready(page);
     await says(page, page.locator("h1"), "Kept");

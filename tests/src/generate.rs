@@ -458,7 +458,8 @@ pub fn noisy(rng: &mut Rng, text: &str) -> String {
     out.into_iter().collect()
 }
 
-fn token(rng: &mut Rng) -> &'static str {
+/// A word, a number or a sign of the language, or what is nearly one.
+pub fn token(rng: &mut Rng) -> &'static str {
     match rng.below(4) {
         0 => rng.pick(WORDS),
         1 => rng.pick(NUMBERS),

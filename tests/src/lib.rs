@@ -12,6 +12,7 @@
 pub mod cases;
 pub mod codes;
 pub mod drawing;
+pub mod fuzz;
 pub mod generate;
 pub mod golden;
 pub mod grad;

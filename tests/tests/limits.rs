@@ -125,3 +125,129 @@ fn one_mebibyte_of_text() {
     let beyond = codes(&text((1 << 20) + 1));
     assert_eq!(beyond, ["syntax"]);
 }
+
+#[test]
+fn names_and_texts_of_a_thousand_letters() {
+    let name = |n: usize| format!("param {} = 1\n", "n".repeat(n));
+    check("syntax", &name(1000), &name(1001));
+    let axis = |n: usize| format!("param x [2 {}] = 1\n", "t".repeat(n));
+    check("syntax", &axis(1000), &axis(1001));
+    // The quotes count.
+    let text = |n: usize| format!("param x = load(\"{}\")\n", "f".repeat(n));
+    assert_eq!(codes(&text(998)), ["bad-file"]);
+    assert_eq!(codes(&text(999)), ["syntax"]);
+}
+
+/// A call's nodes begin with its name, and so do the calls in it: 2^24 letters in all.
+#[test]
+fn letters_of_the_nodes_names() {
+    let nested = |depth: usize| -> String {
+        let line = |ix: usize| format!("fn f{ix}(x) {{ s = f{}(x); return s }}\n", ix - 1);
+        let all: String = (1..depth).map(line).collect::<Vec<String>>().concat();
+        format!("fn f0(x) {{ return sqr(x) }}\n{all}param x = 1\nr = f{}(x)\n", depth - 1)
+    };
+    check("too-many-nodes", &nested(2500), &nested(6000));
+    // Derived names repeat a long one.
+    let sums = |n: usize| format!("param a = 1\n{} = a{}\n", "n".repeat(1000), " + a".repeat(n));
+    check("too-many-nodes", &sums(16_000), &sums(17_000));
+}
+
+/// Constants beside each other are computed at once and are no nodes; they count all the same.
+#[test]
+fn elements_of_constants() {
+    let parts = |n: usize, of: u32| {
+        let all = vec![format!("repeat([1], reps=[{of}])"); n];
+        format!("param x = 1\ny = x * sum(stack({}, axis=0))\n", all.join(", "))
+    };
+    check("too-many-elements", &parts(3, 1 << 20), &parts(5, 1 << 24));
+    let lines = |n: usize| -> String {
+        let line = |ix| format!("y{ix} = sum(repeat([1], reps=[8388608])) * x\n");
+        let all: String = (0..n).map(line).collect::<Vec<String>>().concat();
+        format!("param x = 1\n{all}")
+    };
+    check("too-many-elements", &lines(3), &lines(6));
+}
+
+/// All closed forms together are one more graph.
+#[test]
+fn elements_of_formulas() {
+    let text = |n: usize| {
+        format!(
+            "param w [1024,1024] = 1\nloss = sum(w)\n{}",
+            "check formula w = w * 0 + 1\n".repeat(n)
+        )
+    };
+    check("too-many-elements", &text(12), &text(14));
+}
+
+/// What is wrong is all listed; edits that mend it are offered for the first hundred.
+#[test]
+fn edits_of_the_first_hundred_findings() {
+    let divs = " / c".repeat(300);
+    let text = format!("rules upstream\nparam w [1,2] = 1\nc = sum_rows(w)\nloss = sum(w{divs})\n");
+    let report = analyse(&text).report;
+    let mended = report.findings.iter().filter(|f| !f.fixes.is_empty()).count();
+    assert!(report.findings.len() >= 300, "{}", report.findings.len());
+    assert_eq!(mended, 100);
+    assert!(report.findings.iter().flat_map(|f| &f.fixes).all(|fix| fix.title.len() < 300));
+}
+
+/// Sixty thousand unknown names: the nearest one is not looked for each time.
+#[test]
+fn a_thousand_complaints() {
+    let line = |ix: u32| format!("x{ix} = q{ix}\n");
+    let text = (0..60_000).map(line).collect::<Vec<String>>().concat();
+    assert_eq!(codes(&text).len(), 1000);
+}
+
+#[test]
+fn micro_batches_are_steps() {
+    let text = |period: u32| {
+        format!("param x = 1\nloss = sqr(x)\ntrain sgd lr=0.1 steps=1000 period={period}\n")
+    };
+    check("too-many-steps", &text(100), &text(101));
+}
+
+/// What is written over is kept, to be shown; so are the views of it that were made before.
+#[test]
+fn elements_of_what_is_written_over() {
+    let writes = |n: usize| {
+        let line = |ix| format!("b{ix} = scale!(a, 1)\n");
+        let all: String = (0..n).map(line).collect::<Vec<String>>().concat();
+        format!("const c [2048,2048] = 1\na = sqr(c)\n{all}")
+    };
+    check("too-many-elements", &writes(14), &writes(15));
+    let views = |n: usize| {
+        let line = |ix| format!("v{ix} = a[:, 0:]\n");
+        let all: String = (0..n).map(line).collect::<Vec<String>>().concat();
+        format!("const c [2048,2048] = 1\na = sqr(c)\n{all}b = scale!(a, 1)\n")
+    };
+    check("too-many-elements", &views(13), &views(14));
+}
+
+/// What an op holds at work may be larger than its operands and its result.
+#[test]
+fn elements_of_an_op_at_work() {
+    let vecdot = |n: u32| {
+        format!("rules numpy\nconst a [{n},1] = 1\nconst b [1,4096] = 1\ny = vecdot(a, b)\n")
+    };
+    check("too-many-elements", &vecdot(4096), &vecdot(4097));
+    let einsum =
+        |n: u32| format!("const a [{n}] = 1\nconst b [4096] = 1\ny = einsum(\"i,j->\", a, b)\n");
+    check("too-many-elements", &einsum(4096), &einsum(4097));
+    let pool = |n: u32| {
+        format!("const x [1,1,8,8] = 1\ny = max_pool_2d(x, [4096,{n}], stride=1, padding=2048)\n")
+    };
+    check("too-many-elements", &pool(4096), &pool(4097));
+}
+
+/// Fifteen thousand writes into one storage: each keeps what is there once.
+#[test]
+fn many_writes_in_place() {
+    let line = |ix: u32| format!("b{ix} = scale!(a, 1)\n");
+    let all: String = (0..15_000).map(line).collect::<Vec<String>>().concat();
+    let analysis = analyse(&format!("param w [4] = 2\na = sqr(w)\n{all}loss = sum(w)\n"));
+    assert_eq!(foldback_tests::outcome(&analysis), "built");
+    let last = analysis.report.nodes.iter().find(|n| n.name == "b14999").unwrap();
+    assert_eq!(last.values, [4.0; 4]);
+}

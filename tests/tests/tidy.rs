@@ -105,7 +105,7 @@ fn level(path: &str) -> Option<usize> {
         "ops" => 5,
         "rules" | "construct" => 6,
         "forward" | "autodiff" | "lang" => 7,
-        "contract" | "check" | "train" => 8,
+        "contract" | "check" | "train" | "files" => 8,
         "report" => 9,
         _ => return None,
     })

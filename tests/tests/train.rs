@@ -73,8 +73,7 @@ fn a_refusal_is_a_status() {
     let json = answer(&analysis);
     assert_eq!(json.status, 1);
     assert!(
-        json.json
-            .contains("\"train\":{\"state\":\"error\",\"node\":\"y\",\"op\":\"div\",\"src\":1,"),
+        json.json.contains("\"state\":\"error\",\"node\":\"y\",\"op\":\"div\",\"src\":1,"),
         "{}",
         json.json
     );

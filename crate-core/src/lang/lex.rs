@@ -108,6 +108,9 @@ impl Bracket {
     }
 }
 
+/// The longest name or text in quotes, in bytes.
+pub const MAX_WORD: usize = 1000;
+
 /// Why a token means nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bad {
@@ -115,6 +118,8 @@ pub enum Bad {
     Char,
     /// A name with a letter that is not ASCII.
     Name,
+    /// A name or a text of more than [`MAX_WORD`] bytes.
+    Long,
     /// A text without its closing quote.
     OpenText,
     /// A text in single or typographic quotes.
@@ -350,9 +355,14 @@ fn word(cursor: &mut Cursor<'_>, c: char) -> TokenKind {
         let start = cursor.at;
         cursor.eat_while(|c| c == '_' || c.is_alphanumeric());
         let name = cursor.text.get(start..cursor.at).unwrap_or("");
-        let ascii = name.is_ascii();
-        return if ascii { TokenKind::Name } else { TokenKind::Bad(Bad::Name) };
+        return match name.is_ascii() {
+            // Every node derived from it carries it, and every sentence about one.
+            true if name.len() > MAX_WORD => TokenKind::Bad(Bad::Long),
+            true => TokenKind::Name,
+            false => TokenKind::Bad(Bad::Name),
+        };
     }
+    let start = cursor.at;
     cursor.at += c.len_utf8();
     let Some(closing) = quote(c) else {
         return TokenKind::Bad(Bad::Char);
@@ -362,7 +372,11 @@ fn word(cursor: &mut Cursor<'_>, c: char) -> TokenKind {
         return TokenKind::Bad(Bad::OpenText);
     }
     cursor.at += closing.len_utf8();
-    if c == '"' { TokenKind::Text } else { TokenKind::Bad(Bad::Quotes) }
+    match c {
+        '"' if cursor.at - start > MAX_WORD => TokenKind::Bad(Bad::Long),
+        '"' => TokenKind::Text,
+        _ => TokenKind::Bad(Bad::Quotes),
+    }
 }
 
 #[cfg(test)]

@@ -40,17 +40,42 @@ pub(super) use self::directive::{LOSS, METHODS};
 pub(super) use self::generator::generator_names;
 use self::machine::Machine;
 
-/// A file that `load("file")` names.
+/// What `load("file")` or `load("file", "tensor")` asks of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The file's name, as the text has it.
+    pub file: &'a str,
+    /// Which of its tensors, where the text says so.
+    pub tensor: Option<&'a str>,
+    /// What may be allocated for it.
+    pub budget: &'a Budget,
+}
+
+/// What the host found.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Loaded {
     /// Its shape, row-major.
     pub dims: Vec<u32>,
     /// Its elements, row-major.
-    pub values: Vec<f64>,
+    pub values: Arc<[f64]>,
 }
 
-/// How the host reads files; the text says what went wrong.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Loaded, String>;
+/// Why there is nothing to load.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unloaded {
+    /// The file cannot be used; the text says why, after its name.
+    Unusable(String),
+    /// It holds more elements than the budget allows.
+    TooLarge,
+}
+
+/// How the host reads files.
+pub type ReadFile<'a> = &'a dyn Fn(Wanted<'_>) -> Result<Loaded, Unloaded>;
+
+/// A host without files.
+pub fn no_files(_: Wanted<'_>) -> Result<Loaded, Unloaded> {
+    Err(Unloaded::Unusable("no files can be read here".to_owned()))
+}
 
 /// What a document means.
 #[derive(Clone, Debug, Default)]
@@ -183,7 +208,7 @@ pub struct Pin {
 
 /// Makes the graph of a document; no file can be read.
 pub fn lower(ast: &Ast, text: &str, budget: &Budget) -> Lowered {
-    lower_with(ast, text, budget, &|_| Err("no files can be read here".to_owned()))
+    lower_with(ast, text, budget, &no_files)
 }
 
 /// Makes the graph of a document whose files the host reads.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::dual::Dual;
 use crate::graph::{Graph, Index, Init, NodeId, Params, Value, View};
 use crate::math::Real;
-use crate::refusal::Reason;
+use crate::refusal::{Limit, Reason};
 use crate::rules::{Broadcast, RuleSet};
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
 use crate::trace::Accum;
@@ -216,9 +216,20 @@ pub struct ShapeCx<'a> {
     pub params: &'a Params,
     /// Which operands may stretch.
     pub broadcast: Broadcast,
+    /// The most elements of a tensor.
+    pub most: u64,
 }
 
 impl ShapeCx<'_> {
+    /// Refuses what an op would hold at work, where that is larger than its result.
+    pub fn affords(&self, mut extents: impl Iterator<Item = u32>) -> Result<(), Reason> {
+        let n = extents.try_fold(1u64, |n, d| n.checked_mul(u64::from(d)));
+        if n.is_some_and(|n| n <= self.most) {
+            return Ok(());
+        }
+        Err(Reason::Budget { limit: Limit::TensorElements, max: self.most })
+    }
+
     /// A source's type; construction has checked the number of sources.
     pub fn ty(&self, ix: usize) -> TensorType {
         self.src.get(ix).copied().unwrap_or(TensorType::f32(Shape::SCALAR))

@@ -65,6 +65,8 @@ fn plan(params: &Params, shapes: &[Shape]) -> Result<Plan, Reason> {
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let shapes: Vec<Shape> = cx.src.iter().map(|t| t.shape).collect();
     let plan = plan(cx.params, &shapes)?;
+    let summed = plan.extents.iter().filter(|(label, _)| !plan.output.contains(label));
+    cx.affords(summed.map(|(_, d)| *d))?;
     let mut out = TensorType::f32(plan.shape);
     for (slot, label) in out.axes.iter_mut().zip(&plan.output) {
         let named = cx.src.iter().zip(&plan.inputs).find_map(|(t, labels)| {

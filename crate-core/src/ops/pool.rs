@@ -75,7 +75,10 @@ fn planes(image: Shape, flat: bool) -> Result<Shape, Reason> {
 /// The type of a pool.
 pub(super) fn shape(cx: &ShapeCx<'_>, flat: bool) -> Result<TensorType, Reason> {
     let of = cx.ty(0);
-    let [oh, ow] = windows(of.shape, cx.params, flat)?.out;
+    let windows = windows(of.shape, cx.params, flat)?;
+    // A window may be larger than the image where the padding is.
+    cx.affords(std::iter::once(u32::try_from(windows.patch()).unwrap_or(u32::MAX)))?;
+    let [oh, ow] = windows.out;
     let last = of.shape.rank().saturating_sub(1);
     let mut shape = of.shape.with_dim(last, ow);
     if !flat {

@@ -43,6 +43,7 @@ const AXIS: usize = 0;
 
 fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     let joined = cx.broadcast.join(&cx.ty(0), &cx.ty(1))?;
+    cx.affords(joined.shape.dims().iter().copied())?;
     let axis = axis_of(cx.params, AXIS, -1, joined.shape)?;
     reduce::reduced(joined, &[axis], false)
 }

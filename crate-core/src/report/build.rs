@@ -9,7 +9,7 @@ use crate::construct::Budget;
 use crate::contract;
 use crate::forward::Values;
 use crate::graph::{Graph, Node, NodeId, NodeKind};
-use crate::lang::lower::CheckKind;
+use crate::lang::lower::{CheckKind, ReadFile, no_files};
 use crate::lang::{self, Lowered, Parsed};
 use crate::ops::def::{Operand, When};
 use crate::refusal::{Finding, Hazard, HazardKind, Severity};
@@ -49,8 +49,13 @@ impl Analysis {
 
 /// Runs everything over a text but its checks and its training. Total: whatever the text holds, there is a report.
 pub fn analyse(text: &str, budget: &Budget) -> Analysis {
+    analyse_with(text, budget, &no_files)
+}
+
+/// The same for a text whose files the host reads.
+pub fn analyse_with(text: &str, budget: &Budget, files: ReadFile<'_>) -> Analysis {
     let parsed = lang::parse(text);
-    let lowered = lang::lower(&parsed.ast, text, budget);
+    let lowered = lang::lower_with(&parsed.ast, text, budget, files);
     // A loss that has no value because of a mistake is reported as that mistake, not as missing.
     let mistaken = lowered.loss.is_none() && has_errors(&parsed, &lowered);
     let asked = !lowered.checks.is_empty() || lowered.train.is_some();
@@ -84,6 +89,9 @@ pub fn analyse(text: &str, budget: &Budget) -> Analysis {
     let report = report(text, &parsed, &lowered, &trace, &values, &findings);
     Analysis { report, parsed, lowered, trace, values, findings, budget: *budget }
 }
+
+/// So many findings of a build have edits that mend them.
+const MENDED: usize = 100;
 
 fn has_errors(parsed: &Parsed, lowered: &Lowered) -> bool {
     let mut all = parsed.diagnostics.iter().chain(&lowered.diagnostics);
@@ -200,6 +208,10 @@ fn report(
     let stops = trace.refusal().is_some();
     let mut rows: Vec<_> =
         findings.iter().enumerate().map(|(ix, f)| scene.finding(f, stops && ix == 0)).collect();
+    // An edit has the text of what it changes in it, which is much where there are thousands.
+    for (row, f) in rows.iter_mut().zip(findings).take(MENDED) {
+        row.fixes = scene.mends(f);
+    }
     let text_problems =
         parsed.diagnostics.iter().chain(&lowered.diagnostics).map(|d| scene.diagnostic(d));
     rows.splice(0..0, text_problems);

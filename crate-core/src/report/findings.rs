@@ -101,7 +101,15 @@ impl Scene<'_> {
         }
     }
 
-    /// A finding of the build.
+    /// Edits that make a finding of the build go away.
+    pub(super) fn mends(&self, f: &Finding) -> Vec<FixRow> {
+        match f {
+            Finding::Refusal(r) => self.fixes(&r.reason, f.at(), f.src()),
+            Finding::Hazard(_) => Vec::new(),
+        }
+    }
+
+    /// A finding of the build, without its edits.
     pub(super) fn finding(&self, f: &Finding, stops: bool) -> FindingRow {
         let (at, src) = (f.at(), f.src());
         let node = at.and_then(|id| self.graph.get(id));
@@ -141,7 +149,6 @@ impl Scene<'_> {
                     out.cite =
                         difference(self.rules, op).map(|d| d.cite.to_owned()).unwrap_or_default();
                 }
-                out.fixes = self.fixes(&r.reason, at, src);
             }
         }
         out
@@ -400,7 +407,12 @@ impl Scene<'_> {
 }
 
 fn fix(title: &str, note: &str, edits: Vec<(u32, u32, String)>) -> FixRow {
-    FixRow { title: title.to_owned(), note: note.to_owned(), changes_rules: false, edits }
+    const SHOWN: usize = 200;
+    let mut short: String = title.chars().take(SHOWN).collect();
+    if short.len() < title.len() {
+        short.push('…');
+    }
+    FixRow { title: short, note: note.to_owned(), changes_rules: false, edits }
 }
 
 /// What these rules do differently in an op's row.

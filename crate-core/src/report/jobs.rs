@@ -3,20 +3,77 @@
 use super::json::Moved;
 use super::{
     AdjointRow, Analysis, ChangeRow, CheckReport, CheckRow, DiagnosisRow, DirectionRow, PREVIEW,
-    TrainLeaf, TrainReport, TrainSaved, TrainStep, Verdict,
+    TrainLeaf, TrainReport, TrainSaved, TrainStep, Verdict, Weight,
 };
 use crate::check::{
     self, Along, Entry, Finite, Points, TOLERANCE, relative_error, ulps_f32, ulps_f64,
 };
-use crate::graph::NodeId;
+use crate::graph::{Node, NodeId};
 use crate::lang::lower::CheckKind;
-use crate::refusal::Finding;
+use crate::refusal::{Code, Finding, Severity};
 use crate::train::{Model, Optimizer, Plan, Refused, State, Trainer, Trouble};
 
 /// What a closed form says of a leaf's gradient.
 type Closed = Vec<(NodeId, Vec<f64>)>;
 
+/// How far a job has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Told {
+    /// So many of so many entries are checked.
+    Checked { done: u64, of: u64 },
+    /// So many of so many steps are taken, and the loss before the newest.
+    Trained { done: u64, of: u64, loss: f64 },
+}
+
 impl Analysis {
+    /// Runs every check the text asks for; `None` where it asks for none or no gradient was built.
+    pub fn checks(&self, told: &mut dyn FnMut(Told)) -> Option<CheckReport> {
+        let mut checking = self.checking()?;
+        let of = checking.report.n_entries;
+        while checking.advance(16) {
+            let done = checking.report.rows.len() + checking.report.directions.len();
+            told(Told::Checked { done: done as u64, of });
+        }
+        Some(checking.report)
+    }
+
+    /// The nodes that have a gradient and the nodes that hold it, of trainable leaves alone or of all. A leaf that the
+    /// loss does not depend on has one all the same: zeros, which no node holds.
+    pub fn gradients(&self, leaves: bool) -> Vec<(NodeId, Option<NodeId>)> {
+        let built = self.trace.refusal().is_none() && self.lowered.loss.is_some();
+        let found = self.trace.grads();
+        let forward = self.trace.graph.prefix(self.trace.n_forward);
+        let of = |(id, node): (NodeId, &Node)| {
+            if node.flags.inline || leaves && !(node.flags.param && node.ty.dtype.is_float()) {
+                return None;
+            }
+            match found.get(id.index()).copied().flatten() {
+                // What a refused build has so far is not the gradient of a leaf.
+                Some(_) if leaves && !built => None,
+                Some(grad) => Some((id, Some(grad))),
+                None if leaves && built => Some((id, None)),
+                None => None,
+            }
+        };
+        forward.filter_map(of).collect()
+    }
+
+    /// Whether some line could not be read: the text is at fault, not the graph.
+    pub fn misread(&self) -> bool {
+        let mut all = self.parsed.diagnostics.iter().chain(&self.lowered.diagnostics);
+        all.any(|d| d.severity == Severity::Error && d.code <= Code::BadFile)
+    }
+
+    /// The exit status: 0 built and every check passed, 1 refused or a check failed, 2 the text could not be read.
+    pub fn status(&self, checks: Option<&CheckReport>, train: Option<&TrainReport>) -> u8 {
+        if self.misread() {
+            return 2;
+        }
+        let refused = self.report.findings.iter().any(|f| f.weight == Weight::Error);
+        let failed = checks.is_some_and(CheckReport::failed);
+        u8::from(refused || failed || train.is_some_and(|t| t.state == "error"))
+    }
+
     /// The checks the text asks for; `None` where it asks for none or no gradient was built.
     pub fn checking(&self) -> Option<Checking<'_>> {
         let loss = self.ready()?;
@@ -157,6 +214,16 @@ impl Analysis {
             }
         }
         (out, refused)
+    }
+}
+
+impl CheckReport {
+    /// Whether some gradient is not what a check says, or no check could be made.
+    pub fn failed(&self) -> bool {
+        let adjoint = self.adjoint.iter().map(|r| r.verdict);
+        let directions = self.directions.iter().map(|r| r.verdict);
+        let mut all = self.rows.iter().map(|r| r.verdict).chain(adjoint).chain(directions);
+        !self.refused.is_empty() || all.any(|v| v == Verdict::Differs)
     }
 }
 
@@ -313,6 +380,17 @@ impl Training<'_> {
     /// How many steps the text asks for.
     pub const fn steps(&self) -> u64 {
         self.report.steps
+    }
+
+    /// Every trainable leaf as it stands: its node and its elements.
+    pub fn leaves(&self) -> Vec<(NodeId, &[f32])> {
+        self.trainer.leaves().map(|(id, leaf)| (id, leaf.now.as_slice())).collect()
+    }
+
+    /// How far it has come.
+    pub fn told(&self) -> Told {
+        let loss = self.report.losses.last().copied().unwrap_or(f64::NAN);
+        Told::Trained { done: self.report.done, of: self.report.steps, loss }
     }
 
     /// The leaves as the last step left them, with the loss before it.

@@ -1,12 +1,18 @@
 //! The object that `foldback check FILE --json` prints, as text. `language.md`, *The command*, is its description.
-//! Deliberately absent: a serialiser. The object is small, its order is fixed, and the same text gives the same bytes.
+//!
+//! It is written part by part: the values of a large graph and the leaves after each step of a long run are never all
+//! in memory. Deliberately absent: a serialiser. The object is small, its order is fixed, and the same text gives the
+//! same bytes.
 
-use std::fmt::Write as _;
+mod events;
 
-use super::build::kind_name;
-use super::{Analysis, CheckReport, CheckRow, TrainReport, Verdict, Weight};
+use std::fmt::{self, Write};
+
+use super::{Analysis, CheckReport, FindingRow, Told, TrainReport, Training};
 use crate::graph::{NodeId, NodeKind};
-use crate::tensor::Shape;
+use crate::tensor::{DType, Shape};
+
+pub use events::{events, strings};
 
 /// What a check run over a document found.
 pub struct Answer {
@@ -38,7 +44,7 @@ pub fn string(text: &str) -> String {
 }
 
 /// A number, or the strings that stand for what JSON cannot say.
-fn number(x: f64) -> String {
+pub fn number(x: f64) -> String {
     if x.is_nan() {
         "\"nan\"".to_owned()
     } else if x.is_infinite() {
@@ -52,7 +58,7 @@ fn number(x: f64) -> String {
 }
 
 /// The shortest digits that give the f32 back.
-fn single(x: f64) -> String {
+pub fn single(x: f64) -> String {
     if !x.is_finite() || x == 0.0 {
         return number(x);
     }
@@ -60,156 +66,179 @@ fn single(x: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-fn list<T>(items: impl IntoIterator<Item = T>, f: impl Fn(T) -> String) -> String {
+/// An array, of items that are JSON.
+pub fn list<T>(items: impl IntoIterator<Item = T>, f: impl Fn(T) -> String) -> String {
     let items: Vec<String> = items.into_iter().map(f).collect();
     format!("[{}]", items.join(","))
 }
 
-fn shape(shape: &Shape) -> String {
+/// Extents, row-major.
+pub fn shape(shape: &Shape) -> String {
     list(shape.dims(), u32::to_string)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "callers build the entries for it alone")]
-fn object(entries: Vec<(String, String)>) -> String {
-    let items: Vec<String> = entries.iter().map(|(k, v)| format!("{}:{v}", string(k))).collect();
+/// An object, of names and what is JSON.
+pub fn object<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, String)>) -> String {
+    let items: Vec<String> =
+        entries.into_iter().map(|(k, v)| format!("{}:{v}", string(k.as_ref()))).collect();
     format!("{{{}}}", items.join(","))
+}
+
+/// A text, or null where there is none.
+pub fn text(text: &str) -> String {
+    if text.is_empty() { null() } else { string(text) }
+}
+
+fn null() -> String {
+    "null".to_owned()
+}
+
+/// Where the parts of an object go.
+type Out<'a> = &'a mut dyn Write;
+
+/// Items that are written one by one.
+fn each<T>(
+    out: Out<'_>,
+    items: impl IntoIterator<Item = T>,
+    mut item: impl FnMut(Out<'_>, T) -> fmt::Result,
+) -> fmt::Result {
+    for (ix, it) in items.into_iter().enumerate() {
+        if ix > 0 {
+            out.write_char(',')?;
+        }
+        item(out, it)?;
+    }
+    Ok(())
 }
 
 /// Runs every check and the training of a document, and says it all.
 pub fn answer(analysis: &Analysis) -> Answer {
-    let checks = analysis.checking().map(|mut c| {
-        while c.advance(256) {}
-        c.report
-    });
-    let train = analysis.training().map(|mut t| {
-        let mut steps = Vec::new();
-        while t.advance() {
-            if let Some(step) = t.moved() {
-                steps.push(step);
-            }
-        }
-        (t.report, steps)
-    });
-    let errors = |w: Weight| analysis.report.findings.iter().any(|f| f.weight == w);
-    let failed = checks.as_ref().is_some_and(|c| {
-        let adjoint = c.adjoint.iter().any(|a| a.verdict == Verdict::Differs);
-        let directions = c.directions.iter().any(|d| d.verdict == Verdict::Differs);
-        !c.refused.is_empty()
-            || adjoint
-            || directions
-            || c.rows.iter().any(|r| r.verdict == Verdict::Differs)
-    });
-    let diverged = train.as_ref().is_some_and(|(t, _)| t.state == "error");
-    let status = if analysis.unreadable() {
-        2
-    } else {
-        u8::from(errors(Weight::Error) || failed || diverged)
-    };
-    let entries = vec![
-        ("rules".to_owned(), string(&analysis.report.rules)),
-        ("nodes".to_owned(), nodes(analysis)),
-        (
-            "loss".to_owned(),
-            analysis.lowered.loss.map_or("null".to_owned(), |id| string(&name(analysis, id))),
-        ),
-        ("grads".to_owned(), grads(analysis, true)),
-        ("node_grads".to_owned(), grads(analysis, false)),
-        ("findings".to_owned(), findings(analysis)),
-        (
-            "checks".to_owned(),
-            checks.as_ref().map_or("{}".to_owned(), |c| check_object(analysis, c)),
-        ),
-        (
-            "train".to_owned(),
-            train.as_ref().map_or("null".to_owned(), |(t, steps)| train_object(t, steps)),
-        ),
-    ];
-    Answer { json: object(entries), status }
+    let mut json = String::new();
+    // A text takes whatever is written to it.
+    let status = write(analysis, None, &mut json, &mut |_| {}).unwrap_or_default();
+    Answer { json, status }
+}
+
+/// The same into a stream, with the file's name where there is one; what comes back is the status.
+pub fn write(
+    analysis: &Analysis,
+    file: Option<&str>,
+    out: &mut dyn Write,
+    told: &mut dyn FnMut(Told),
+) -> Result<u8, fmt::Error> {
+    out.write_char('{')?;
+    if let Some(file) = file {
+        write!(out, "\"file\":{},", string(file))?;
+    }
+    write!(out, "\"rules\":{},\"nodes\":", string(&analysis.report.rules))?;
+    nodes(analysis, out, &|_| true)?;
+    out.write_str(",\"loss\":")?;
+    loss(analysis, out)?;
+    out.write_str(",\"grads\":")?;
+    grads(analysis, true, out)?;
+    out.write_str(",\"node_grads\":")?;
+    grads(analysis, false, out)?;
+    write!(out, ",\"findings\":{},\"checks\":", findings(&analysis.report.findings))?;
+    let checks = analysis.checks(told);
+    out.write_str(&checks.as_ref().map_or_else(|| "{}".to_owned(), |c| check_object(analysis, c)))?;
+    out.write_str(",\"train\":")?;
+    let train = analysis.training().map(|t| train(t, out, told)).transpose()?;
+    if train.is_none() {
+        out.write_str("null")?;
+    }
+    out.write_char('}')?;
+    Ok(analysis.status(checks.as_ref(), train.as_ref()))
 }
 
 fn name(analysis: &Analysis, id: NodeId) -> String {
     analysis.trace.graph.node(id).name.as_deref().unwrap_or_default().to_owned()
 }
 
-fn values(analysis: &Analysis, id: NodeId) -> String {
-    list(analysis.values.read_f64(&analysis.trace.graph, id), single)
+fn values(analysis: &Analysis, id: NodeId, out: Out<'_>) -> fmt::Result {
+    out.write_char('[')?;
+    let graph = &analysis.trace.graph;
+    // A whole number may need more digits than an f32 has.
+    let whole = graph.node(id).ty.dtype == DType::I32;
+    let digits = if whole { number } else { single };
+    each(out, analysis.values.read_f64(graph, id), |out, x| out.write_str(&digits(x)))?;
+    out.write_char(']')
 }
 
-fn nodes(analysis: &Analysis) -> String {
+/// The name of the node that backward starts from, or null.
+pub fn loss(analysis: &Analysis, out: &mut dyn Write) -> fmt::Result {
+    out.write_str(&analysis.lowered.loss.map_or_else(null, |id| string(&name(analysis, id))))
+}
+
+/// Forward nodes and leaves of these names, in order, with their values.
+pub fn nodes(
+    analysis: &Analysis,
+    out: &mut dyn Write,
+    wanted: &dyn Fn(&str) -> bool,
+) -> fmt::Result {
     let graph = &analysis.trace.graph;
-    let shown = graph.prefix(analysis.trace.n_forward).filter(|(_, n)| !n.flags.inline);
-    list(shown, |(id, node)| {
+    let shown = graph
+        .prefix(analysis.trace.n_forward)
+        .filter(|(id, n)| !n.flags.inline && wanted(&name(analysis, *id)));
+    out.write_char('[')?;
+    each(out, shown, |out, (id, node)| {
         let op = match &node.kind {
             NodeKind::Leaf(_) if node.flags.param => "param",
             NodeKind::Leaf(_) => "const",
             NodeKind::Op { op, .. } => op.def().name,
         };
-        object(vec![
-            ("name".to_owned(), string(&name(analysis, id))),
-            ("op".to_owned(), string(op)),
-            ("shape".to_owned(), shape(&node.ty.shape)),
-            ("dtype".to_owned(), string(node.ty.dtype.name())),
-            ("value".to_owned(), values(analysis, id)),
-        ])
-    })
+        write!(
+            out,
+            "{{\"name\":{},\"op\":{},\"shape\":{},\"dtype\":{},\"value\":",
+            string(&name(analysis, id)),
+            string(op),
+            shape(&node.ty.shape),
+            string(node.ty.dtype.name()),
+        )?;
+        values(analysis, id, out)?;
+        out.write_char('}')
+    })?;
+    out.write_char(']')
 }
 
-fn grads(analysis: &Analysis, leaves: bool) -> String {
-    let graph = &analysis.trace.graph;
-    let built = analysis.trace.refusal().is_none() && analysis.lowered.loss.is_some();
-    let found = analysis.trace.grads();
-    let mut entries = Vec::new();
-    for (id, node) in graph.prefix(analysis.trace.n_forward) {
-        if node.flags.inline || leaves && !(node.flags.param && node.ty.dtype.is_float()) {
-            continue;
+/// Gradients by trainable leaf, or by node, with their shapes.
+pub fn grads(analysis: &Analysis, leaves: bool, out: &mut dyn Write) -> fmt::Result {
+    out.write_char('{')?;
+    each(out, analysis.gradients(leaves), |out, (id, grad)| {
+        let shape_of = analysis.trace.graph.node(id).ty.shape;
+        let (name, shape) = (string(&name(analysis, id)), shape(&shape_of));
+        write!(out, "{name}:{{\"shape\":{shape},\"values\":")?;
+        if let Some(grad) = grad {
+            values(analysis, grad, out)?;
+        } else {
+            out.write_char('[')?;
+            each(out, 0..shape_of.n_elements(), |out, _| out.write_char('0'))?;
+            out.write_char(']')?;
         }
-        let own = found.get(id.index()).copied().flatten();
-        let numbers = match own {
-            // What a refused build has so far is not the gradient of a leaf.
-            Some(_) if leaves && !built => continue,
-            Some(grad) => values(analysis, grad),
-            // A leaf that the loss does not depend on has a gradient all the same: zeros.
-            None if leaves && built => list(0..node.ty.shape.n_elements(), |_| "0".to_owned()),
-            None => continue,
-        };
-        let entry = object(vec![
-            ("shape".to_owned(), shape(&node.ty.shape)),
-            ("values".to_owned(), numbers),
-        ]);
-        entries.push((name(analysis, id), entry));
-    }
-    object(entries)
+        out.write_char('}')
+    })?;
+    out.write_char('}')
 }
 
-fn findings(analysis: &Analysis) -> String {
-    list(&analysis.report.findings, |f| {
-        let weight = match f.weight {
-            Weight::Error => "error",
-            Weight::Warning => "warning",
-            Weight::Info => "info",
-        };
-        let nothing = || "null".to_owned();
-        let text = |t: &str| if t.is_empty() { nothing() } else { string(t) };
+/// Everything that was found, in order.
+pub fn findings(all: &[FindingRow]) -> String {
+    list(all, |f| {
         object(vec![
-            ("severity".to_owned(), string(weight)),
-            ("code".to_owned(), string(&f.code)),
-            ("node".to_owned(), text(&f.name)),
-            ("op".to_owned(), text(&f.op)),
-            ("src".to_owned(), f.src.map_or_else(nothing, |s| s.to_string())),
-            ("message".to_owned(), string(&f.message)),
-            ("span".to_owned(), f.span.map_or_else(nothing, |(a, b)| format!("[{a},{b}]"))),
+            ("severity", string(f.weight.name())),
+            ("code", string(&f.code)),
+            ("node", text(&f.name)),
+            ("op", text(&f.op)),
+            ("src", f.src.map_or_else(null, |s| s.to_string())),
+            ("message", string(&f.message)),
+            ("span", f.span.map_or_else(null, |(a, b)| format!("[{a},{b}]"))),
             (
-                "fixes".to_owned(),
+                "fixes",
                 list(&f.fixes, |fix| {
                     object(vec![
-                        ("title".to_owned(), string(&fix.title)),
+                        ("title", string(&fix.title)),
                         (
-                            "edits".to_owned(),
+                            "edits",
                             list(&fix.edits, |(a, b, text)| {
-                                object(vec![
-                                    ("span".to_owned(), format!("[{a},{b}]")),
-                                    ("text".to_owned(), string(text)),
-                                ])
+                                object(vec![("span", format!("[{a},{b}]")), ("text", string(text))])
                             }),
                         ),
                     ])
@@ -219,100 +248,14 @@ fn findings(analysis: &Analysis) -> String {
     })
 }
 
-fn verdict(
-    rows: &[&CheckRow],
-    error: impl Fn(&CheckRow) -> f64,
-    kinks: bool,
-    tolerance: f64,
-) -> String {
-    let worst = rows.iter().map(|r| error(r)).fold(0.0, f64::max);
-    let kink = kinks && rows.iter().any(|r| r.verdict == Verdict::Kink);
-    let differs = rows.iter().any(|r| {
-        let e = error(r);
-        (e.is_nan() || e > tolerance) && !(kinks && r.verdict == Verdict::Kink)
-    });
-    let word = if differs {
-        "differs"
-    } else if kink {
-        "kink"
-    } else {
-        "agrees"
-    };
-    object(vec![("error".to_owned(), number(worst)), ("verdict".to_owned(), string(word))])
-}
-
 fn check_object(analysis: &Analysis, report: &CheckReport) -> String {
-    let mut leaves: Vec<&str> = Vec::new();
-    for row in &report.rows {
-        if leaves.last() != Some(&row.leaf.as_str()) {
-            leaves.push(&row.leaf);
-        }
-    }
-    let of = |leaf: &str| report.rows.iter().filter(|r| r.leaf == leaf).collect::<Vec<&CheckRow>>();
-    let mut entries = Vec::new();
-    for line in &analysis.lowered.checks {
-        let kind = kind_name(&line.kind);
-        if entries.iter().any(|(k, _): &(String, String)| k == kind) {
-            continue;
-        }
-        if kind == "adjoint" {
-            let by_leaf = report.adjoint.iter().map(|a| {
-                let word = if a.verdict == Verdict::Agrees { "agrees" } else { "differs" };
-                let text = object(vec![
-                    ("error".to_owned(), number(a.error)),
-                    ("verdict".to_owned(), string(word)),
-                ]);
-                (a.leaf.clone(), text)
-            });
-            entries.push((kind.to_owned(), object(by_leaf.collect())));
-            continue;
-        }
-        if kind == "fd" && !report.directions.is_empty() {
-            entries.push((kind.to_owned(), by_direction(report)));
-            continue;
-        }
-        let formula = kind == "formula";
-        let by_leaf = leaves
-            .iter()
-            .filter(|leaf| !formula || of(leaf).iter().any(|r| r.formula.is_some()))
-            .map(|leaf| {
-                let rows = of(leaf);
-                let formula_error = |r: &CheckRow| {
-                    r.formula.map_or(0.0, |f| crate::check::relative_error(r.autodiff, f))
-                };
-                let fd_error = |r: &CheckRow| r.fd_error;
-                let text = if formula {
-                    verdict(&rows, formula_error, false, report.tolerance)
-                } else {
-                    verdict(&rows, fd_error, true, report.tolerance)
-                };
-                ((*leaf).to_owned(), text)
-            })
-            .collect();
-        entries.push((kind.to_owned(), object(by_leaf)));
-    }
-    object(entries)
-}
-
-/// The verdict of each leaf over its random directions.
-fn by_direction(report: &CheckReport) -> String {
-    let mut entries: Vec<(String, String)> = Vec::new();
-    for row in &report.directions {
-        if entries.last().is_some_and(|(leaf, _)| *leaf == row.leaf) {
-            continue;
-        }
-        let own = || report.directions.iter().filter(|d| d.leaf == row.leaf);
-        let worst = own().map(|d| d.error).fold(0.0, f64::max);
-        let any = |v: Verdict| own().any(|d| d.verdict == v);
-        let word = match (any(Verdict::Differs), any(Verdict::Kink)) {
-            (true, _) => "differs",
-            (false, true) => "kink",
-            (false, false) => "agrees",
-        };
-        let text = vec![("error".to_owned(), number(worst)), ("verdict".to_owned(), string(word))];
-        entries.push((row.leaf.clone(), object(text)));
-    }
-    object(entries)
+    object(report.verdicts(&analysis.report.checks).into_iter().map(|check| {
+        let by_leaf = check.leaves.iter().map(|leaf| {
+            let word = string(leaf.verdict.name());
+            (&leaf.name, object([("error", number(leaf.error)), ("verdict", word)]))
+        });
+        (check.kind, object(by_leaf))
+    }))
 }
 
 /// A step of a run: the loss before it and every leaf after it.
@@ -323,27 +266,52 @@ pub struct Moved {
     pub leaves: Vec<(String, Vec<f32>)>,
 }
 
-fn train_object(report: &TrainReport, steps: &[Moved]) -> String {
-    let rows = list(steps.iter().enumerate(), |(ix, step)| {
-        // The loss after a step is the loss before the next one.
-        let loss = report.losses.get(ix + 1).copied().unwrap_or(step.loss);
-        let leaves = step
-            .leaves
-            .iter()
-            .map(|(name, values)| (name.clone(), list(values, |x| single(f64::from(*x)))))
-            .collect();
-        object(vec![("loss".to_owned(), number(loss)), ("leaves".to_owned(), object(leaves))])
-    });
-    let mut entries = vec![("state".to_owned(), string(&report.state))];
-    if report.state == "error" {
-        let some = |text: &str| if text.is_empty() { "null".to_owned() } else { string(text) };
-        entries.extend([
-            ("node".to_owned(), some(&report.name)),
-            ("op".to_owned(), some(&report.op)),
-            ("src".to_owned(), report.src.map_or_else(|| "null".to_owned(), |s| s.to_string())),
-            ("reason".to_owned(), string(&report.reason)),
-        ]);
+/// Takes every step of a run and writes each when the loss after it is known.
+fn train(
+    mut training: Training<'_>,
+    out: Out<'_>,
+    told: &mut dyn FnMut(Told),
+) -> Result<TrainReport, fmt::Error> {
+    out.write_str("{\"steps\":[")?;
+    let mut last: Option<Moved> = None;
+    let mut n_written = 0;
+    loop {
+        let stepped = training.advance();
+        told(training.told());
+        if let Some(step) = last.take() {
+            // The loss after a step is the loss before the next one.
+            let loss = training.report.losses.get(n_written + 1).copied().unwrap_or(step.loss);
+            let comma = if n_written > 0 { "," } else { "" };
+            write!(out, "{comma}{{\"loss\":{},\"leaves\":{{", number(loss))?;
+            each(out, &step.leaves, |out, (name, values)| {
+                write!(out, "{}:[", string(name))?;
+                each(out, values, |out, x| out.write_str(&single(f64::from(*x))))?;
+                out.write_char(']')
+            })?;
+            out.write_str("}}")?;
+            n_written += 1;
+        }
+        if !stepped {
+            break;
+        }
+        last = training.moved();
     }
-    entries.push(("steps".to_owned(), rows));
-    object(entries)
+    let report = training.report;
+    write!(out, "],{}}}", train_state(&report))?;
+    Ok(report)
+}
+
+/// How a run ended, as entries of an object: its state, and what stopped it.
+pub fn train_state(report: &TrainReport) -> String {
+    let mut entries = format!("\"state\":{}", string(&report.state));
+    if report.state == "error" {
+        let src = report.src.map_or_else(null, |s| s.to_string());
+        entries.push_str(&format!(
+            ",\"node\":{},\"op\":{},\"src\":{src},\"reason\":{}",
+            text(&report.name),
+            text(&report.op),
+            string(&report.reason)
+        ));
+    }
+    entries
 }

@@ -322,7 +322,11 @@ fn value_text(value: &Value) -> Option<String> {
         Value::Bool(true) => Some("true".to_owned()),
         Value::Text(text) => Some(format!("\"{text}\"")),
         Value::Ints(list) => {
-            let items: Vec<String> = list.iter().map(i64::to_string).collect();
+            const SHOWN: usize = 32;
+            let mut items: Vec<String> = list.iter().take(SHOWN).map(i64::to_string).collect();
+            if list.len() > SHOWN {
+                items.push("…".to_owned());
+            }
             Some(format!("[{}]", items.join(",")))
         }
     }

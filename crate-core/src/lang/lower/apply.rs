@@ -86,7 +86,8 @@ impl Machine<'_> {
                 constants.iter().map(|c| c.as_ref().is_some_and(|c| c.ty.shape.rank() == 0));
             meet(&mut types, numbers);
         }
-        let cx = ShapeCx { src: &types, params: &params, broadcast: self.rules.broadcast() };
+        let (broadcast, most) = (self.rules.broadcast(), self.budget.tensor_elements);
+        let cx = ShapeCx { src: &types, params: &params, broadcast, most };
         if let Err(reason) = (def.shape)(&cx) {
             let (src, span) = self.blame(&reason, job);
             self.refuse(running, about, &reason, src, span);

@@ -1,5 +1,6 @@
 //! What lines there are to make: the document's and each function's, by name; every name once.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Complaints;
@@ -57,14 +58,21 @@ pub(super) struct Program<'a> {
     pub(super) ast: &'a Ast,
     pub(super) text: &'a str,
     pub(super) document: Block<'a>,
+    /// Elements of constants that were computed so far, in the document and its formulas.
+    pub(super) folded: Cell<u64>,
     /// Functions by name; `None` for one that has no value because of a mistake.
     functions: BTreeMap<&'a str, Option<Callable<'a>>>,
 }
 
 impl<'a> Program<'a> {
     pub(super) fn new(ast: &'a Ast, text: &'a str, complaints: &mut Complaints) -> Self {
-        let mut program =
-            Self { ast, text, document: Block::default(), functions: BTreeMap::new() };
+        let mut program = Self {
+            ast,
+            text,
+            document: Block::default(),
+            folded: Cell::new(0),
+            functions: BTreeMap::new(),
+        };
         let mut names = BTreeSet::new();
         for statement in ast.statements() {
             let Some(name) = statement.kind.defines() else {

@@ -144,6 +144,11 @@ impl Machine<'_> {
             self.complaints.error(Code::UnknownName, span, message);
             return;
         }
+        if !self.complaints.suggests() {
+            let message = format!("nothing is called `{name}`");
+            self.complaints.unknown(Code::UnknownName, &ident, message, None);
+            return;
+        }
         let formals = self.activations.get(running.activation).map(|a| a.formals.keys().copied());
         let lines = match self.block(running.activation) {
             Some(block) => block,

@@ -1,5 +1,6 @@
 //! Numbers, lists of them and generators: what has a value before there is a graph.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::generator::{generator_names, is_generator};
@@ -8,6 +9,7 @@ use crate::construct::Budget;
 use crate::graph::Init;
 use crate::lang::ast::{Ast, Axis, ExprId, ExprKind, Ident, ShapeText};
 use crate::lang::lex::Infix;
+#[cfg(feature = "full")]
 use crate::lang::parse::words;
 use crate::lang::suggest::nearest;
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
@@ -39,6 +41,8 @@ pub(super) struct ConstCx<'c> {
     pub(super) rules: RuleSet,
     pub(super) budget: &'c Budget,
     pub(super) files: ReadFile<'c>,
+    /// Elements of constants that were computed so far.
+    pub(super) folded: &'c Cell<u64>,
     pub(super) complaints: &'c mut Complaints,
 }
 
@@ -50,6 +54,7 @@ impl ConstCx<'_> {
         match &expr.kind {
             _ if !crate::WHOLE => self.plain(root),
             ExprKind::Name(name) if is_generator(name) => self.generator(name, &[], expr.span),
+            #[cfg(feature = "full")]
             ExprKind::Call(call) if call.name.text == words::LOAD => self.load(call),
             ExprKind::Call(call) if is_generator(&call.name.text) => {
                 self.generator(&call.name.text, &call.arguments, call.name.span)

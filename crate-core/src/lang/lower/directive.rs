@@ -33,6 +33,8 @@ struct Directives<'d, 'a> {
     budget: &'d Budget,
     files: ReadFile<'d>,
     out: &'d mut Output,
+    /// Elements of the formulas' graphs.
+    formulas: u64,
 }
 
 /// Reads all directives of a document whose lines have been made.
@@ -41,7 +43,7 @@ pub(super) fn read(program: &Program<'_>, budget: &Budget, files: ReadFile<'_>, 
     let mut has_train = false;
     let told = if crate::WHOLE { out.lowered.valueless.as_slice() } else { &[] };
     let valueless = told.iter().map(|name| name.text.clone()).collect();
-    let mut directives = Directives { valueless, program, budget, files, out };
+    let mut directives = Directives { valueless, program, budget, files, out, formulas: 0 };
     for statement in program.ast.statements() {
         let span = statement.span;
         match &statement.kind {
@@ -105,6 +107,7 @@ impl Directives<'_, '_> {
             rules: self.out.lowered.rules,
             budget: self.budget,
             files: self.files,
+            folded: &self.program.folded,
             complaints: &mut self.out.complaints,
         }
     }
@@ -212,11 +215,14 @@ impl Directives<'_, '_> {
     fn formula(&mut self, of: &Ref, value: ExprId, span: Span) -> Option<Formula> {
         let node = self.node(of, None);
         let complaints = std::mem::take(&mut self.out.complaints);
-        let machine =
-            Machine::new(self.program, self.budget, RuleSet::Numpy, self.files, complaints);
+        // All formulas together are one more graph.
+        let left = self.budget.elements.saturating_sub(self.formulas);
+        let budget = &Budget { elements: left, ..*self.budget };
         let imports = Imports::new(&self.out.lowered);
+        let machine = Machine::new(self.program, budget, RuleSet::Numpy, self.files, complaints);
         let (made, mut graph, inputs, complaints) = machine.formula(imports, value, span);
         self.out.complaints = complaints;
+        self.formulas = self.formulas.saturating_add(graph.n_elements());
         let of = node?;
         let ty = TensorType::f32(self.out.lowered.graph.node(of).ty.shape);
         let (ty, init) = match made? {
@@ -226,8 +232,7 @@ impl Directives<'_, '_> {
             Val::List(list) => (list.ty, Init::Literal(list.data.clone())),
             Val::Parts | Val::Word | Val::Text | Val::Poison => return None,
         };
-        let leaf =
-            construct::leaf(&mut graph, self.budget, ty, init, None, Flags::default()).ok()?;
+        let leaf = construct::leaf(&mut graph, budget, ty, init, None, Flags::default()).ok()?;
         Some(Formula { of, graph, value: leaf, inputs })
     }
 

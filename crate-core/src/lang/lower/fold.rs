@@ -34,6 +34,7 @@ impl Machine<'_> {
 
 #[cfg(feature = "full")]
 mod whole {
+    use std::cell::Cell;
     use std::sync::Arc;
 
     use super::super::constant::{constant, meet};
@@ -60,7 +61,7 @@ mod whole {
             let Some(constants) = constants else {
                 return Val::Poison;
             };
-            match fold(op, &constants, &Params::default(), self.rules, self.budget) {
+            match fold(op, &constants, &Params::default(), self.rules, (self.budget, self.folded)) {
                 Ok(val) => val,
                 Err(reason) => {
                     let word = self.rules.op_name(op);
@@ -81,7 +82,7 @@ mod whole {
             all: &[Const],
             params: &Params,
         ) -> Val {
-            match fold(job.op, all, params, self.rules, self.budget) {
+            match fold(job.op, all, params, self.rules, (self.budget, &self.program.folded)) {
                 Ok(val) => val,
                 Err(reason) => {
                     let (src, span) = self.blame(&reason, job);
@@ -99,14 +100,15 @@ mod whole {
         sources: &[Const],
         params: &Params,
         rules: RuleSet,
-        budget: &Budget,
+        (budget, folded): (&Budget, &Cell<u64>),
     ) -> Result<Val, Reason> {
         let def = op.def();
         let mut types: Vec<TensorType> = sources.iter().map(|source| source.ty).collect();
         if def.stretches {
             meet(&mut types, sources.iter().map(|source| source.ty.shape.rank() == 0));
         }
-        let cx = ShapeCx { src: &types, params, broadcast: rules.broadcast() };
+        let (broadcast, most) = (rules.broadcast(), budget.tensor_elements);
+        let cx = ShapeCx { src: &types, params, broadcast, most };
         let ty = (def.shape)(&cx)?;
         let n = ty.shape.n_elements();
         if n > budget.tensor_elements {
@@ -114,6 +116,12 @@ mod whole {
                 limit: Limit::TensorElements,
                 max: budget.tensor_elements,
             });
+        }
+        // They are no nodes, but a thousand of them in one line are as large as nodes are.
+        let read: u64 = sources.iter().map(|source| source.data.len() as u64).sum();
+        folded.set(folded.get().saturating_add(read).saturating_add(n));
+        if folded.get() > budget.elements {
+            return Err(Reason::Budget { limit: Limit::Elements, max: budget.elements });
         }
         // A number that met a shape is still one number: values are found modulo the extents.
         let operands: Vec<Operand<'_, f64>> =

@@ -1,12 +1,22 @@
 //! Ways to fill a leaf without writing its numbers: generators, and files.
 
+#[cfg(feature = "full")]
 use std::sync::Arc;
 
 use super::Val;
-use super::constant::{Const, ConstCx, Literal};
+#[cfg(feature = "full")]
+use super::constant::Const;
+use super::constant::{ConstCx, Literal};
+#[cfg(feature = "full")]
+use super::{Unloaded, Wanted};
 use crate::graph::Init;
-use crate::lang::ast::{Argument, Call, ExprId, ExprKind, Ident};
+use crate::lang::ast::{Argument, ExprId, ExprKind, Ident};
+#[cfg(feature = "full")]
+use crate::lang::ast::{Call, Expr};
 use crate::lang::{Code, Span};
+#[cfg(feature = "full")]
+use crate::refusal::{Limit, Reason};
+#[cfg(feature = "full")]
 use crate::tensor::{MAX_RANK, Shape, TensorType};
 
 /// A way to fill a leaf without writing its numbers.
@@ -126,32 +136,45 @@ impl ConstCx<'_> {
         exact.or(rounded)
     }
 
+    /// The tensor of a file, or of one of the tensors in it.
+    #[cfg(feature = "full")]
     pub(super) fn load(&mut self, call: &Call) -> Option<Literal> {
-        let file = match call.arguments.as_slice() {
-            [Argument { name: None, value }] => Some(self.ast.expr(*value)),
+        let text = |argument: &Argument| match (&argument.name, &self.ast.expr(argument.value)) {
+            (None, Expr { kind: ExprKind::Text(name), span }) => Some((name, *span)),
             _ => None,
         };
-        let Some((ExprKind::Text(name), span)) = file.map(|file| (&file.kind, file.span)) else {
-            let message = "`load` takes the name of a file in double quotes";
-            self.complaints.error(Code::WrongArguments, call.name.span, message);
-            return None;
+        let texts: Option<Vec<_>> = call.arguments.iter().map(text).collect();
+        let ((file, span), tensor) = match texts.as_deref() {
+            Some([file]) => (*file, None),
+            Some([file, (tensor, _)]) => (*file, Some(tensor.as_str())),
+            _ => {
+                let message = "`load` takes the name of a file in double quotes, and the name of a tensor in it where it has several";
+                self.complaints.error(Code::WrongArguments, call.name.span, message);
+                return None;
+            }
         };
-        let loaded = match (self.files)(name) {
+        let loaded = match (self.files)(Wanted { file, tensor, budget: self.budget }) {
             Ok(loaded) => loaded,
-            Err(why) => {
-                let message = told!("\"{name}\" cannot be used: {why}");
+            Err(Unloaded::Unusable(why)) => {
+                let message = format!("\"{file}\" cannot be used: {why}");
                 self.complaints.error(Code::BadFile, span, message);
+                return None;
+            }
+            Err(Unloaded::TooLarge) => {
+                let max = self.budget.tensor_elements;
+                let limit = Reason::Budget { limit: Limit::TensorElements, max };
+                let message = limit.sentence("", file, None, &|_| String::new());
+                self.complaints.error(limit.code(), span, message);
                 return None;
             }
         };
         let shape = Shape::new(&loaded.dims);
         let shape = shape.filter(|shape| shape.n_elements() == loaded.values.len() as u64);
         let Some(shape) = shape else {
-            let message = told!("\"{name}\" does not hold a tensor of at most {MAX_RANK} axes");
+            let message = format!("\"{file}\" does not hold a tensor of at most {MAX_RANK} axes");
             self.complaints.error(Code::BadFile, span, message);
             return None;
         };
-        let ty = TensorType::f32(shape);
-        Some(Literal::List(Arc::new(Const { ty, data: loaded.values.into() })))
+        Some(Literal::List(Arc::new(Const { ty: TensorType::f32(shape), data: loaded.values })))
     }
 }

@@ -48,6 +48,7 @@ impl Machine<'_> {
             rules: self.rules,
             budget: self.budget,
             files: self.files,
+            folded: &self.program.folded,
             complaints: &mut self.complaints,
         }
     }
@@ -86,8 +87,10 @@ impl Machine<'_> {
 
     /// Notes the name, the text and the writes of a node that was just appended.
     pub(super) fn note(&mut self, node: NodeId, name: Option<Arc<str>>, text: NodeText) {
+        let line = text.line;
         self.map.push(text);
         if let Some(name) = name {
+            self.affords(&name, line);
             self.names.entry(name).or_insert(node);
         }
         if crate::WHOLE && self.graph.node(node).flags.in_place {

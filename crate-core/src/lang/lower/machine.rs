@@ -116,6 +116,8 @@ pub(super) struct Machine<'a> {
     /// Nodes that write into another's storage, by its owner.
     pub(super) writes: BTreeMap<NodeId, Vec<NodeId>>,
     pub(super) n_calls: usize,
+    /// Of the nodes' names, and of the calls' that they begin with.
+    pub(super) n_letters: usize,
     pub(super) n_parts: usize,
     /// A bound was met: nothing more is made.
     pub(super) stopped: bool,
@@ -126,6 +128,9 @@ pub(super) struct Machine<'a> {
 impl<'a> Machine<'a> {
     /// Parts of expressions that are looked at, calls counted each time.
     const MAX_PARTS: usize = 1 << 24;
+
+    /// Letters of names: calls within calls make names that grow with each.
+    pub(super) const MAX_LETTERS: usize = 1 << 24;
 
     pub(super) fn new(
         program: &'a Program<'a>,
@@ -149,6 +154,7 @@ impl<'a> Machine<'a> {
             activations: Vec::new(),
             writes: BTreeMap::new(),
             n_calls: 0,
+            n_letters: 0,
             n_parts: 0,
             stopped: false,
             imports: None,
@@ -393,6 +399,9 @@ impl<'a> Machine<'a> {
         }
         let n_derived = if id == running.top { running.n_derived } else { 0 };
         let name = running.name_of(id);
+        if !self.affords(&name, span) {
+            return Step::Made(Val::Poison);
+        }
         Step::Calls(Activation {
             callable: Some(callable),
             formals,
@@ -403,6 +412,19 @@ impl<'a> Machine<'a> {
             site: Some(running.site.unwrap_or(span)),
             before: (id != running.top).then(|| self.graph.len()),
         })
+    }
+
+    /// Whether there is still room for a name; complains and ends everything where there is none.
+    pub(super) fn affords(&mut self, name: &str, at: Span) -> bool {
+        self.n_letters = self.n_letters.saturating_add(name.len());
+        let fits = self.n_letters <= Self::MAX_LETTERS;
+        if !fits {
+            self.stopped = true;
+            let reason = Reason::Budget { limit: Limit::Names, max: Self::MAX_LETTERS as u64 };
+            let message = reason.sentence("", "", None, &|_| String::new());
+            self.complaints.error(reason.code(), at, message);
+        }
+        fits
     }
 
     /// Whether names are given at all: a formula's nodes have none.

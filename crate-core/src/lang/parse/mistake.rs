@@ -1,7 +1,7 @@
 //! What is said where a line cannot be read, and the edit that mends it.
 
 use super::{Read, Reader, Unread};
-use crate::lang::lex::{Bad, Bracket, LOOKALIKES, Token, TokenKind};
+use crate::lang::lex::{Bad, Bracket, LOOKALIKES, MAX_WORD, Token, TokenKind};
 use crate::lang::{Code, Diagnostic, Span, TextEdit};
 
 impl Reader<'_, '_> {
@@ -130,6 +130,9 @@ impl Reader<'_, '_> {
             TokenKind::Bad(Bad::Name) => error(format!(
                 "`{found}` has a letter that names cannot have; use A to Z, digits and `_`"
             )),
+            TokenKind::Bad(Bad::Long) => {
+                error(format!("a name or a text has at most {MAX_WORD} letters"))
+            }
             TokenKind::Bad(Bad::OpenText) => error("this text has no closing quote".to_owned()),
             TokenKind::Bad(Bad::Quotes) => {
                 let inside: String = {

@@ -28,7 +28,9 @@ pub(super) fn panel(opened: &Opened, step: usize, guess: &str) -> String {
         html.raw(", part of the gradient of ").text(&into.name);
     }
     html.raw("</span></h3>");
-    if !knows_shape {
+    if knows_shape {
+        value(&mut html, node, chosen.unwrap_or(0), said(guess, "v"));
+    } else {
         html.raw("<p class=\"ways\">");
         for (ix, dims) in shapes.iter().enumerate() {
             let wrong = chosen == Some(ix);
@@ -41,8 +43,6 @@ pub(super) fn panel(opened: &Opened, step: usize, guess: &str) -> String {
         if chosen.is_some() {
             html.raw("<p class=\"prose\" role=\"status\">").raw(hint(tick)).raw("</p>");
         }
-    } else {
-        value(&mut html, node, chosen.unwrap_or(0), said(guess, "v"));
     }
     html.raw("<p class=\"ways\"><button class=\"btn\" data-do=\"step ").int(step);
     html.raw("\">Show it</button></p></section>");

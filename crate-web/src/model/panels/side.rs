@@ -123,8 +123,8 @@ fn attributes(html: &mut Html, opened: &Opened, drawn: &Drawn, op: &str) {
     let Some(def) = foldback::ops::by_name(op).map(foldback::ops::OpKind::def) else { return };
     let text = opened.text.get(drawn.span.start as usize..drawn.span.end as usize).unwrap_or("");
     for param in def.params.iter().filter(|param| param.kind != ParamKind::Node) {
-        let names = std::iter::once(&param.name).chain(param.aliases);
-        let written = names.filter_map(|name| text.split_once(&[*name, "="].concat())).next();
+        let mut names = std::iter::once(&param.name).chain(param.aliases);
+        let written = names.find_map(|name| text.split_once(&[*name, "="].concat()));
         let value = written.map_or("", |(_, rest)| upto(rest));
         field(html, param.name, &["attribute ", &drawn.name, " ", param.name, " "].concat(), value);
     }

@@ -1,0 +1,126 @@
+//! What is asked of the panels' worker: drawing, predicting, taking along; and what becomes of its answers.
+
+use foldback::report::{TickGlyph, TickRow};
+
+use super::{State, open, rewritten, select};
+use crate::model::action::{Action, Effect, Move, Pane, Source};
+use crate::model::asks;
+use crate::model::view::{Draw, Over, Tab};
+
+/// One of the actions that concern them.
+pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
+    match action {
+        Action::Tell(args) => state.panels.args = args,
+        Action::Panel { slot, rev, ask, html } => {
+            if let Some(made) = state.panels.fill(slot, rev, &ask, html) {
+                took(state, &made, effects);
+            }
+        }
+        Action::Draw(draw) => {
+            let was = state.view.draw;
+            state.view.draw = draw;
+            state.panels.query.clear();
+            state.panels.refused.clear();
+            if draw == Draw::Nothing && was != draw {
+                effects.push(Effect::Focus(Pane::Stage));
+            } else if draw != Draw::Nothing {
+                state.view.over = Over::Graph;
+                state.view.tab = Tab::Graph;
+            }
+        }
+        Action::Find(query) => state.panels.query = query,
+        Action::Make(words) => draw_it(state, words, effects),
+        Action::MakeHere(words) => {
+            let name = asks::drawable(state, state.run.inspected(&state.view));
+            if let Some(words) = name.map(|name| words.replace('*', name)) {
+                draw_it(state, words, effects);
+            }
+        }
+        Action::Wire { from, to } => {
+            select(state, Some(from));
+            state.panels.query.clear();
+            state.view.draw = if to.is_some() { Draw::Connect { to } } else { Draw::New };
+        }
+        Action::Predict => {
+            state.view.predict = !state.view.predict;
+            state.view.quiz = None;
+        }
+        Action::Guess(guess) => state.panels.guess = guess,
+        Action::EditLine => {
+            let node = state.run.inspected(&state.view);
+            let span = node.and_then(|ix| state.run.report()?.nodes.get(ix as usize)?.span);
+            if let Some((start, _)) = span.filter(|_| !state.run.is_stale()) {
+                state.view.tab = Tab::Program;
+                state.doc.put_caret(start as usize);
+                let text = state.doc.text().to_owned();
+                effects.push(Effect::ShowText { text, caret: start as usize });
+                effects.push(Effect::Focus(Pane::Program));
+            }
+        }
+        Action::Take(what) => state.panels.take = what,
+        _ => {}
+    }
+}
+
+/// Whether a step forward is to be predicted first. Who goes on without an answer sees it.
+pub(super) fn predicts(state: &mut State, to: Move, effects: &mut Vec<Effect>) -> bool {
+    let asked = state.view.quiz.take();
+    let Move::Next { .. } = to else { return false };
+    if !state.view.predict || asked.is_some() {
+        return false;
+    }
+    let timeline = &state.run.timeline;
+    let place = timeline.place(state.view.grain, state.view.step);
+    let next = timeline.step_at(state.view.grain, place + 1);
+    let makes = |tick: &TickRow| {
+        matches!(tick.kind, TickGlyph::Emit | TickGlyph::Fold | TickGlyph::Accumulate)
+    };
+    if next == state.view.step || !timeline.tick(next).is_some_and(makes) {
+        return false;
+    }
+    state.view.quiz = Some(next);
+    state.panels.guess.clear();
+    effects
+        .push(Effect::Announce("Predict the next step, or press Next again to see it".to_owned()));
+    true
+}
+
+/// Draws, in words: the panels' worker writes it into the text.
+fn draw_it(state: &mut State, words: String, effects: &mut Vec<Effect>) {
+    state.panels.refused.clear();
+    if state.run.is_stale() || state.run.rev != state.doc.rev() {
+        refused(state, "The text cannot be read as it stands; mend it first", effects);
+        return;
+    }
+    state.panels.make = words;
+}
+
+fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
+    why.clone_into(&mut state.panels.refused);
+    state.panels.version += 1;
+    effects.push(Effect::Announce(why.to_owned()));
+}
+
+/// What the worker has made for no place of the page.
+fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
+    let (head, text) = made.split_once('\n').unwrap_or((made, ""));
+    let mut words = head.split(' ');
+    match words.next().unwrap_or_default() {
+        "ok" => {
+            let caret = words.next().and_then(|caret| caret.parse().ok()).unwrap_or(0);
+            state.drawn = words.next().map(ToOwned::to_owned);
+            state.view.draw = Draw::Nothing;
+            if state.doc.replace(text) {
+                state.doc.put_caret(caret);
+                rewritten(state, effects, "Drawn");
+                effects.push(Effect::Focus(Pane::Stage));
+            }
+        }
+        "no" => refused(state, text, effects),
+        "open" => open(state, Source::File(text.to_owned()), effects),
+        "copy" | "" => effects.push(Effect::Copy(text.to_owned())),
+        name => {
+            effects.push(Effect::DownloadBytes { name: name.to_owned(), digits: text.to_owned() });
+        }
+    }
+}
