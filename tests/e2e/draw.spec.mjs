@@ -113,6 +113,7 @@ test("a node is renamed, given another value, duplicated and deleted", () =>
     await until(page, "the name", async () => (await text(page)).includes("y = weights * weights"));
     await saved(page);
     assert.match(await text(page), /# a comment/);
+    await until(page, "its own field", async () => (await side.getByLabel("name").inputValue()) === "weights");
     await side.getByLabel("value").fill("[5, 6]");
     await side.getByLabel("value").press("Enter");
     await until(page, "the value", async () => (await text(page)).includes("= [5, 6]"));

@@ -182,6 +182,8 @@ pub fn crashed(why: &str) -> String {
     html.done()
 }
 
+/// How long the question of a step waits for the next step, in milliseconds: while one steps on, none is asked.
+const PAUSE: f64 = 60.0;
 /// How long an answer may take, in milliseconds.
 const PATIENCE: f64 = 10_000.0;
 
@@ -239,12 +241,18 @@ pub struct Asks {
     life: Life,
     waiting: [Option<Request>; N_SLOTS],
     flight: Option<(Request, f64)>,
+    /// Until when the question of a step waits.
+    held: f64,
+    /// Of which revision it is.
+    rev: u32,
 }
 
 impl Asks {
     /// When the next [`Event::Tick`] is due, in milliseconds.
     pub fn deadline(&self) -> Option<f64> {
-        self.flight.as_ref().map(|(_, since)| since + PATIENCE)
+        let waits = self.life == Life::Up && self.waiting[Slot::Side.ix()].is_some();
+        let held = waits.then_some(self.held);
+        self.flight.as_ref().map(|(_, since)| since + PATIENCE).or(held)
     }
 
     /// Takes in what happened at `now`, in milliseconds, and says what to do about it.
@@ -257,11 +265,17 @@ impl Asks {
                 let job = Job::Panel { slot: slot.ix() as u32, text, ask: ask.clone() };
                 let request = Request::new(rev, job);
                 self.waiting[slot.ix()] = (!ask.is_empty()).then_some(request);
+                if slot == Slot::Side {
+                    // Of another text it is told at once.
+                    self.held = if self.rev == rev { now + PAUSE } else { now };
+                    self.rev = rev;
+                }
             }
             Event::Heard => self.flight = None,
             Event::Ended(why) => self.ended(why, &mut commands),
             Event::Tick => {
-                if self.deadline().is_some_and(|deadline| deadline <= now) {
+                let since = self.flight.as_ref().map(|(_, since)| *since);
+                if since.is_some_and(|since| since + PATIENCE <= now) {
                     self.ended("It took too long.".to_owned(), &mut commands);
                 }
             }
@@ -269,7 +283,9 @@ impl Asks {
         if self.flight.is_none() && self.waiting.iter().any(Option::is_some) {
             match self.life {
                 Life::Up => {
-                    let next = self.waiting.iter_mut().find_map(Option::take);
+                    let free = |ix: usize| ix != Slot::Side.ix() || self.held <= now;
+                    let mut all = self.waiting.iter_mut().enumerate();
+                    let next = all.find_map(|(ix, one)| if free(ix) { one.take() } else { None });
                     if let Some(request) = next {
                         self.flight = Some((request.clone(), now));
                         commands.push(Command::Post(request));
@@ -320,28 +336,28 @@ mod tests {
     fn running() -> Asks {
         let mut asks = Asks::default();
         asks.on(Event::Loaded, 0.0);
-        assert_eq!(asks.on(ask(Slot::Side, "a"), 0.0), [Command::Spawn]);
-        assert_eq!(asks.on(Event::Ready, 1.0), post(Slot::Side, "a"));
+        assert_eq!(asks.on(ask(Slot::Draw, "a"), 0.0), [Command::Spawn]);
+        assert_eq!(asks.on(Event::Ready, 1.0), post(Slot::Draw, "a"));
         asks
     }
 
     #[test]
     fn nothing_is_started_before_the_engine_is_there_and_something_is_asked() {
         let mut asks = Asks::default();
-        assert_eq!(asks.on(ask(Slot::Side, "a"), 0.0), []);
+        assert_eq!(asks.on(ask(Slot::Draw, "a"), 0.0), []);
         assert_eq!(asks.on(Event::Loaded, 1.0), [Command::Spawn]);
-        assert_eq!(asks.on(ask(Slot::Side, "b"), 2.0), []);
-        assert_eq!(asks.on(Event::Ready, 3.0), post(Slot::Side, "b"), "the newest alone");
+        assert_eq!(asks.on(ask(Slot::Draw, "b"), 2.0), []);
+        assert_eq!(asks.on(Event::Ready, 3.0), post(Slot::Draw, "b"), "the newest alone");
     }
 
     #[test]
     fn one_question_is_under_way_and_of_each_place_the_newest_waits() {
         let mut asks = running();
-        assert_eq!(asks.on(ask(Slot::Side, "b"), 2.0), []);
+        assert_eq!(asks.on(ask(Slot::Draw, "b"), 2.0), []);
         assert_eq!(asks.on(ask(Slot::Over, "c"), 2.0), []);
-        assert_eq!(asks.on(ask(Slot::Side, "d"), 2.0), []);
+        assert_eq!(asks.on(ask(Slot::Draw, "d"), 2.0), []);
         assert_eq!(asks.on(Event::Heard, 3.0), post(Slot::Over, "c"));
-        assert_eq!(asks.on(Event::Heard, 4.0), post(Slot::Side, "d"));
+        assert_eq!(asks.on(Event::Heard, 4.0), post(Slot::Draw, "d"));
         assert_eq!(asks.on(Event::Heard, 5.0), []);
         assert_eq!(asks.deadline(), None);
     }
@@ -357,12 +373,26 @@ mod tests {
     #[test]
     fn what_ends_a_worker_is_told_and_not_asked_again() {
         let mut asks = running();
-        let tell = Command::Tell(request(Slot::Side, "a"), "trap".to_owned());
+        let tell = Command::Tell(request(Slot::Draw, "a"), "trap".to_owned());
         assert_eq!(asks.on(Event::Ended("trap".to_owned()), 5.0), [Command::Kill, tell]);
         assert_eq!(asks.on(Event::Tick, 6.0), []);
-        assert_eq!(asks.on(ask(Slot::Side, "b"), 7.0), [Command::Spawn]);
-        assert_eq!(asks.on(Event::Ready, 8.0), post(Slot::Side, "b"));
+        assert_eq!(asks.on(ask(Slot::Draw, "b"), 7.0), [Command::Spawn]);
+        assert_eq!(asks.on(Event::Ready, 8.0), post(Slot::Draw, "b"));
         let commands = asks.on(Event::Tick, 10_009.0);
         assert!(matches!(&commands[..], [Command::Kill, Command::Tell(..)]), "{commands:?}");
+    }
+
+    #[test]
+    fn while_one_steps_nothing_is_asked_of_each_step() {
+        let mut asks = running();
+        asks.on(Event::Heard, 2.0);
+        assert_eq!(asks.on(ask(Slot::Side, "text"), 3.0), post(Slot::Side, "text"));
+        asks.on(Event::Heard, 4.0);
+        for step in 0..5 {
+            assert_eq!(asks.on(ask(Slot::Side, &step.to_string()), f64::from(10 * step)), []);
+        }
+        assert_eq!(asks.deadline(), Some(100.0));
+        assert_eq!(asks.on(Event::Tick, 50.0), []);
+        assert_eq!(asks.on(Event::Tick, 100.0), post(Slot::Side, "4"), "the last one alone");
     }
 }

@@ -320,7 +320,8 @@ pub(super) fn up(app: App, event: &JsValue) {
 fn draw_wire((_, x, y): (u32, f64, f64), to: (f64, f64)) {
     let Some(svg) = one("#graph > svg") else { return };
     let (from, to) = (in_pane((x, y)), in_pane(to));
-    let path = format!("M{} {}L{} {}", from.0, from.1, to.0, to.1);
+    let [a, b, c, d] = [from.0, from.1, to.0, to.1].map(|n| (n.round() as i32).to_string());
+    let path = ["M", &a, " ", &b, "L", &c, " ", &d].concat();
     if let Some(wire) = one("#graph .wire") {
         let _ = wire.set_attribute("d", &path);
     } else {

@@ -50,13 +50,11 @@ pub(super) fn turn(how: &str) {
     };
     let slider: HtmlInputElement = slider.unchecked_into();
     let style = fold.unchecked_ref::<HtmlElement>().style();
-    let most = slider.max().parse::<f64>().unwrap_or(0.0);
+    let most = js_sys::parse_float(&slider.max());
     let landed = match how {
         "" => slider.value_as_number(),
         "play" => most,
-        by => {
-            (slider.value_as_number().round() + by.parse::<f64>().unwrap_or(0.0)).clamp(0.0, most)
-        }
+        by => (slider.value_as_number().round() + js_sys::parse_float(by)).clamp(0.0, most),
     };
     let classes = fold.class_list();
     let _ = classes.remove_1("turning");
@@ -67,16 +65,21 @@ pub(super) fn turn(how: &str) {
     }
     if !how.is_empty() {
         let _ = classes.add_1("turning");
-        slider.set_value(&landed.to_string());
+        slider.set_value(&number(landed));
     }
-    let _ = style.set_property("--t", &landed.to_string());
+    let _ = style.set_property("--t", &number(landed));
     if let Some(shown) = one("#over .landed") {
-        shown.set_text_content(Some(&((landed * 10.0).round() / 10.0).to_string()));
+        shown.set_text_content(Some(&number((landed * 10.0).round() / 10.0)));
     }
     let says = one("#over .says").and_then(|says| says.children().item(landed as u32));
     if let Some(words) = says.and_then(|words| words.text_content()) {
         let _ = slider.set_attribute("aria-valuetext", &words);
     }
+}
+
+/// A number as the browser writes it: std's way brings tables along that the first load has no room for.
+fn number(n: f64) -> String {
+    js_sys::Number::from(n).to_string_with_radix(10).map(String::from).unwrap_or_default()
 }
 
 pub(super) fn scrolled(app: App, event: &JsValue) {

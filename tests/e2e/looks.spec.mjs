@@ -1,0 +1,121 @@
+// Every screen in both themes and in forced colours: nothing serious is found, nothing is wider than the screen, and
+// nothing moves while one steps.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { launch, onPage, seriousFindings } from "./lib.mjs";
+import { program, says, scrubber, until } from "./page.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** What stands over the graph, by the command that opens it, and a word that shows it is there. */
+const SCREENS = [
+  ["graph", null, null],
+  ["checks", "checks", "autodiff"],
+  ["steps", "steps", "Detail"],
+  ["fold", "show-fold", "Stretch"],
+  ["rules", "show-rules", "Judge by"],
+  ["paths", "show-paths", "contribution"],
+  ["reference", "reference", "GGML"],
+  ["draw", "draw new", "Adds element by element"],
+];
+
+const run = (page, command) =>
+  page.evaluate((command) => {
+    const button = document.createElement("button");
+    button.dataset.do = command;
+    document.getElementById("app").append(button);
+    button.click();
+    button.remove();
+  }, command);
+
+async function atFold(page) {
+  await program(page).fill(
+    "# looks\nrules numpy\nconst X [3 row, 2] = 1\nparam b [2] = [0, 0]\ny = X + b\nloss = sum(y * [[1,2],[3,4],[5,6]])\ncheck fd\ntrain sgd lr=0.1 steps=2\n",
+  );
+  await says(page, page.locator(".saved"), "Saved");
+  await scrubber(page).focus();
+  await until(page, "the fold", async () => {
+    await page.keyboard.press(".");
+    return (await page.locator("#stepper .say").textContent()).startsWith("Fold ");
+  });
+}
+
+async function each(page, look) {
+  for (const [name, command, word] of SCREENS) {
+    if (command) {
+      await run(page, command);
+      if (name === "reference") await run(page, "tell op=div");
+      await says(page, page.locator(name === "draw" ? "#draw" : "#over"), word);
+    }
+    await look(name);
+    if (name === "draw") await page.keyboard.press("Escape");
+    else if (command) await run(page, "graph");
+  }
+}
+
+for (const [name, context] of [
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["forced colours", { forcedColors: "active" }],
+]) {
+  test(`nothing serious is found on any screen: ${name}`, () =>
+    onPage(
+      browser,
+      async (page) => {
+        await atFold(page);
+        await each(page, async (screen) => {
+          assert.deepEqual(await seriousFindings(page), [], screen);
+        });
+      },
+      context,
+    ));
+}
+
+test("no screen is wider than 320 pixels", () =>
+  onPage(
+    browser,
+    async (page) => {
+      await run(page, "tab program");
+      await atFold(page);
+      await each(page, async (screen) => {
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${screen} is ${wide} pixels too wide`);
+      });
+    },
+    { viewport: { width: 320, height: 640 } },
+  ));
+
+test("nothing moves while one steps", () =>
+  onPage(browser, async (page) => {
+    const places = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll("#graph .node > .hit, #stepper button, #dock button, .head button")]
+          .filter((element) => !element.closest("#side, #over"))
+          .map((element) => {
+            const { x, y, width, height } = element.getBoundingClientRect();
+            return [x, y, width, height].map(Math.round).join();
+          })
+          .join(" "),
+      );
+    await scrubber(page).focus();
+    await page.keyboard.press("Home");
+    await says(page, page.locator("#stepper .count"), "1 ");
+    await page.evaluate(() => {
+      globalThis.shifts = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          const outside = entry.sources.some(({ node }) => !node?.parentElement?.closest("#side, #stepper .say"));
+          if (outside) globalThis.shifts += entry.value;
+        }
+      }).observe({ type: "layout-shift" });
+    });
+    const before = await places();
+    for (let step = 0; step < 12; step += 1) await page.keyboard.press("ArrowRight");
+    await says(page, page.locator("#stepper .count"), "13");
+    assert.equal(await places(), before);
+    assert.equal(await page.evaluate(() => globalThis.shifts), 0);
+  }));
