@@ -128,3 +128,27 @@ test("a node is renamed, given another value, duplicated and deleted", () =>
     await page.keyboard.press("Delete");
     await until(page, "an open input", async () => (await text(page)).includes("sum(?)"));
   }));
+
+test("from an empty document to a passing check by keys alone", () =>
+  onPage(browser, async (page) => {
+    // F6 leads from pane to pane; the first is the program.
+    await page.keyboard.press("F6");
+    await until(page, "the editor", () => page.evaluate(() => document.activeElement?.id === "text"));
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await page.keyboard.type("rules numpy\nparam x [2] = [3, 4]\nloss = sum(x * x)\ncheck fd\n");
+    await saved(page);
+    await until(page, "the dock", async () => {
+      if (await page.evaluate(() => document.activeElement?.closest("#dock") !== null)) return true;
+      await page.keyboard.press("F6");
+      return false;
+    });
+    await until(page, "the checks' button", async () => {
+      if (await page.evaluate(() => document.activeElement?.id === "dock-checks")) return true;
+      await page.keyboard.press("Tab");
+      return false;
+    });
+    await page.keyboard.press("Enter");
+    await says(page, page.locator("#over"), "2 agree");
+    await says(page, page.locator("#over"), "0 differ");
+  }));

@@ -123,10 +123,51 @@ test("the reference finds an op, and its example opens", () =>
     await says(page, side(page), "div");
   }));
 
+test("the next step is predicted: a wrong shape is crossed out, the right one asks for its number", () =>
+  onPage(browser, async (page) => {
+    await open(page, bias);
+    await scrubber(page).focus();
+    await page.keyboard.press("Home");
+    await page.getByRole("button", { name: "Predict" }).click();
+    await scrubber(page).focus();
+    const quiz = page.locator("#quiz");
+    await until(page, "a question", async () => {
+      if ((await quiz.locator(".quiz").count()) > 0) return true;
+      await page.keyboard.press("ArrowRight");
+      return false;
+    });
+    const step = await page.locator("#stepper .count").textContent();
+    await says(page, quiz, "Which shape comes next?");
+    await quiz.getByRole("button", { name: "[]", exact: true }).click();
+    await until(page, "it to be crossed out", async () => (await quiz.locator("s").textContent()) === "[]");
+    await quiz.getByRole("button", { name: "[3,2]", exact: true }).click();
+    await says(page, quiz, "first element");
+    await quiz.getByRole("textbox").fill("7");
+    await quiz.getByRole("textbox").press("Enter");
+    await says(page, quiz, "Not that");
+    await quiz.getByRole("textbox").fill("1");
+    await quiz.getByRole("textbox").press("Enter");
+    await says(page, quiz, "Right, 1");
+    assert.equal(await page.locator("#stepper .count").textContent(), step, "nothing was shown yet");
+    await quiz.getByRole("button", { name: "Show it" }).click();
+    await until(page, "the step", async () => (await page.locator("#stepper .count").textContent()) !== step);
+    assert.equal(await quiz.locator(".quiz").count(), 0);
+  }));
+
+test("an example opens whatever the text is, and says what to look for", () =>
+  onPage(browser, async (page) => {
+    await program(page).fill("this is (no program");
+    await page.getByRole("button", { name: "Examples" }).click();
+    await page.getByRole("button", { name: /Tile against interleave/ }).click();
+    await until(page, "the text", async () => (await program(page).inputValue()).includes("repeat_interleave"));
+    await says(page, page.locator(".saved"), "Saved");
+  }));
+
 test("a node's elements are saved as NumPy writes them", () =>
   onPage(browser, async (page) => {
     await open(page, bias);
     await page.getByRole("button", { name: /^b param/ }).click();
+    await until(page, "its own panel", async () => (await side(page).getByLabel("name").inputValue()) === "b");
     const download = page.waitForEvent("download");
     await side(page).getByRole("button", { name: "Save as .npy" }).click();
     const file = await download;

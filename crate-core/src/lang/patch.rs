@@ -6,13 +6,13 @@
 //!
 //! # How the page calls it
 //!
-//! - [`sketch`] gives the nodes of a text by name, unfinished ones too, each with its slots: what is drawn and
+//! - [`sketch()`] gives the nodes of a text by name, unfinished ones too, each with its slots: what is drawn and
 //!   what a pointer can hit. Names are those of the report, `y`, `y.1`, `r.s`.
-//! - [`patch`] takes the text and a [`Gesture`] and gives a [`Patch`]: apply its edits as one step of undo, select
+//! - [`patch()`] takes the text and a [`Gesture`] and gives a [`Patch`]: apply its edits as one step of undo, select
 //!   the nodes it names, put the caret where it says. [`inverse`] gives the edits that undo it.
-//! - [`fits`] says before a connection is made whether it can be, and what it would stretch; [`targets`] and
-//!   [`sources`] list all slots for a node, and all nodes for a slot, in this way; [`palette`] lists what can be
-//!   inserted; [`complete`] and [`hover`] serve the text pane.
+//! - [`fits()`] says before a connection is made whether it can be, and what it would stretch; [`targets`] and
+//!   [`sources`] list all slots for a node, and all nodes for a slot, in this way; [`palette()`] lists what can be
+//!   inserted; [`complete()`] and [`hover()`] serve the text pane.
 //!
 //! ```
 //! use foldback::lang::edit::apply;
@@ -79,7 +79,7 @@ pub use sketch::{Drawn, DrawnKind, Input, Slot, sketch};
 use self::change::Draft;
 use super::{Code, Severity, TextEdit};
 
-/// What a hand does to the picture. Nodes are named as [`sketch`] and the report name them.
+/// What a hand does to the picture. Nodes are named as [`sketch()`] and the report name them.
 #[derive(Clone, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub enum Gesture {
@@ -159,7 +159,7 @@ pub enum Gesture {
     },
     /// Lines of another document, or of this one. Names that are taken are made free.
     Paste {
-        /// What [`copy`] gave, or any text of the language.
+        /// What [`copy()`] gave, or any text of the language.
         text: String,
         /// The node after whose line it goes; at the end where there is none.
         at: Option<String>,

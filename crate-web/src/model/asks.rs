@@ -167,7 +167,9 @@ pub fn ask(state: &mut State) -> Vec<Event> {
             state.panels.version += 1;
         }
         was.clone_from(&now);
-        events.push(Event::Ask { slot, rev, text: state.run.of.clone(), ask: now.1 });
+        // A node that was selected is told at once; the steps that one runs through are not.
+        let waits = slot == Slot::Side && state.view.selected.is_none();
+        events.push(Event::Ask { slot, rev, text: state.run.of.clone(), ask: now.1, waits });
     }
     events
 }
@@ -204,6 +206,8 @@ pub enum Event {
         text: String,
         /// What it wants; empty for nothing.
         ask: String,
+        /// Whether it waits a little for the next question to take its place.
+        waits: bool,
     },
     /// The worker has answered.
     Heard,
@@ -261,13 +265,13 @@ impl Asks {
         match event {
             Event::Loaded => self.is_loaded = true,
             Event::Ready => self.life = Life::Up,
-            Event::Ask { slot, rev, text, ask } => {
+            Event::Ask { slot, rev, text, ask, waits } => {
                 let job = Job::Panel { slot: slot.ix() as u32, text, ask: ask.clone() };
                 let request = Request::new(rev, job);
                 self.waiting[slot.ix()] = (!ask.is_empty()).then_some(request);
                 if slot == Slot::Side {
                     // Of another text it is told at once.
-                    self.held = if self.rev == rev { now + PAUSE } else { now };
+                    self.held = if waits && self.rev == rev { now + PAUSE } else { now };
                     self.rev = rev;
                 }
             }
@@ -321,7 +325,7 @@ mod tests {
     use super::{Asks, Command, Event, Job, Request, Slot};
 
     fn ask(slot: Slot, ask: &str) -> Event {
-        Event::Ask { slot, rev: 1, text: "t".to_owned(), ask: ask.to_owned() }
+        Event::Ask { slot, rev: 1, text: "t".to_owned(), ask: ask.to_owned(), waits: true }
     }
 
     fn request(slot: Slot, ask: &str) -> Request {

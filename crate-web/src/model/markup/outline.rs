@@ -53,6 +53,7 @@ pub fn outline(run: &Run, view: &View) -> String {
             .raw(inputs(report, node).as_str());
         html.raw(", gradient </span></span><span class=\"st\">");
         match status {
+            Status::NoneNeeded if node.dtype == "open" => html.raw("open"),
             Status::NoneNeeded => html.raw("none needed"),
             Status::NotYet => html.raw("not yet"),
             Status::NotReached => html.raw("not reached"),

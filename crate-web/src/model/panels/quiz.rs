@@ -41,7 +41,9 @@ pub(super) fn panel(opened: &Opened, step: usize, guess: &str) -> String {
         }
         html.raw("</p>");
         if chosen.is_some() {
-            html.raw("<p class=\"prose\" role=\"status\">").raw(hint(tick)).raw("</p>");
+            html.raw("<p class=\"prose\" role=\"status\">")
+                .prose(&hint(opened, tick, node))
+                .raw("</p>");
         }
     }
     html.raw("<p class=\"ways\"><button class=\"btn\" data-do=\"step ").int(step);
@@ -102,12 +104,16 @@ fn choices(opened: &Opened, tick: &TickRow, node: &NodeRow) -> Vec<Vec<u32>> {
     all
 }
 
-const fn hint(tick: &TickRow) -> &'static str {
+/// What decides the shape, without telling it.
+fn hint(opened: &Opened, tick: &TickRow, node: &NodeRow) -> String {
+    let shape_of = |ix: Option<u32>| ix.and_then(|ix| opened.node(ix)).map(|node| &node.shape);
     if tick.fold.is_some() {
-        "A fold ends in the shape of the operand that was stretched."
-    } else if tick.inside.is_some() {
-        "What a rule sends has the shape of its result; only the fold brings it back to the operand's."
+        "A fold ends in the shape of the operand that was stretched.".to_owned()
+    } else if shape_of(node.into) == Some(&node.shape) {
+        "A gradient has the shape of what it is the gradient of.".to_owned()
+    } else if shape_of(tick.inside) == Some(&node.shape) {
+        "Before it is folded, it has the shape of the rule's result.".to_owned()
     } else {
-        "A gradient has the shape of what it is the gradient of."
+        format!("It is computed as `{}`.", node.formula)
     }
 }
