@@ -102,6 +102,7 @@ impl Link {
                 let link = self.clone();
                 let done = Closure::once_into_js(move |failed: Option<String>| {
                     if let Some(why) = failed {
+                        link.ask(asks::Event::NotLoaded(why.clone()));
                         return link.on(Event::NotLoaded(why));
                     }
                     link.on(Event::Loaded);

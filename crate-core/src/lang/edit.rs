@@ -95,7 +95,7 @@ pub fn rename(ast: &Ast, from: &str, to: &str) -> Vec<TextEdit> {
 }
 
 /// The node that a directive speaks of.
-const fn reference(kind: &StatementKind) -> Option<&Ref> {
+pub(super) const fn reference(kind: &StatementKind) -> Option<&Ref> {
     match kind {
         StatementKind::Accumulator { of, .. }
         | StatementKind::Backward { of, .. }

@@ -74,6 +74,7 @@ pub use diff::{between, inverse};
 pub use fits::{Candidate, Fit, Misfit, Stretch, fits, sources, targets};
 pub use hover::{Hover, Wrong, hover};
 pub use palette::{Entry, Suits, palette};
+pub use phrase::signature;
 pub use sketch::{Drawn, DrawnKind, Input, Slot, sketch};
 
 use self::change::Draft;

@@ -100,6 +100,23 @@ pub enum ParamKind {
     Text,
 }
 
+impl ParamKind {
+    /// What is to be given, a few words.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Num => "a number",
+            Self::Int => "a whole number",
+            Self::Bool => "true or false",
+            Self::Axis => "an axis",
+            Self::Axes => "an axis or a list of axes",
+            Self::Ints => "a list of whole numbers",
+            Self::Node => "a node",
+            Self::Index => "given in a bracket, as in x[0, 1:2]",
+            Self::Text => "a text in quotes",
+        }
+    }
+}
+
 /// An attribute's default.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Default {
@@ -546,6 +563,33 @@ pub enum How {
     Silent(&'static [usize]),
     /// It sends gradients to these sources although nothing comes of them.
     Sends(&'static [usize]),
+}
+
+#[cfg(feature = "full")]
+impl How {
+    /// What the other engine does, as the end of a sentence that begins with its name or the op's.
+    pub fn says(&self) -> String {
+        let sources = |all: &[usize]| {
+            let names: Vec<String> = all.iter().map(|ix| format!("operand {}", ix + 1)).collect();
+            names.join(" and ")
+        };
+        match self {
+            Self::NoBackward(why) => format!("has no backward: {why}"),
+            Self::Unfolded(to) => {
+                format!("does not sum what it sends to a stretched {}", sources(to))
+            }
+            Self::Rule(_) => "has another rule".to_owned(),
+            Self::Wrong(wrong) => format!("goes on with a wrong number: {}", wrong.what),
+            Self::Packed(why) => format!("takes a packed gradient only: {why}"),
+            Self::PackedSource => "takes a packed first operand only".to_owned(),
+            Self::Silent(to) => {
+                format!("is asked for a gradient of {} and sends none", sources(to))
+            }
+            Self::Sends(to) => {
+                format!("sends a gradient to {} of which nothing comes", sources(to))
+            }
+        }
+    }
 }
 
 /// Upstream asserts that the first source of some ops is packed.

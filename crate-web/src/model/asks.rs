@@ -7,6 +7,7 @@ use foldback::report::Role;
 
 use super::markup::Html;
 use super::reduce::State;
+use super::supervise::Life;
 use super::view::{Draw, Over, Side};
 use crate::protocol::{Job, Request};
 
@@ -17,22 +18,19 @@ pub enum Slot {
     Over,
     /// Beneath the inspected node.
     Side,
-    /// Nowhere: it goes to the clipboard or into a file.
-    Take,
     /// The list of things to draw.
     Draw,
-    /// The text: what is drawn is written there.
-    Make,
+    /// Nowhere on the page: it goes into the text, to the clipboard or into a file.
+    Errand,
     /// What is asked before a step.
     Quiz,
 }
 
 /// How many places there are.
-pub const N_SLOTS: usize = 6;
+pub const N_SLOTS: usize = 5;
 
 impl Slot {
-    const ALL: [Self; N_SLOTS] =
-        [Self::Over, Self::Side, Self::Take, Self::Draw, Self::Make, Self::Quiz];
+    const ALL: [Self; N_SLOTS] = [Self::Over, Self::Side, Self::Draw, Self::Errand, Self::Quiz];
 
     /// Its place in a list of them.
     pub const fn ix(self) -> usize {
@@ -75,10 +73,7 @@ impl Slot {
             Self::Quiz => view.quiz.map_or(String::new(), |step| {
                 ["quiz ", &step.to_string(), " ", &state.panels.guess].concat()
             }),
-            Self::Make if state.panels.make.is_empty() => String::new(),
-            Self::Make => ["make ", &state.panels.make].concat(),
-            Self::Take if state.panels.take.is_empty() => String::new(),
-            Self::Take => ["take ", &state.panels.take].concat(),
+            Self::Errand => state.panels.errand.clone(),
         }
     }
 }
@@ -96,12 +91,10 @@ pub fn drawable(state: &State, node: Option<u32>) -> Option<&str> {
 pub struct Panels {
     /// What the panel over the graph was told beside its own name.
     pub args: String,
-    /// What is to be taken along: its kind, and the node.
-    pub take: String,
     /// What is looked for in the list of things to draw.
     pub query: String,
-    /// What is to be drawn, in words.
-    pub make: String,
+    /// What the worker is to do, in words: draw, take something along, open an example.
+    pub errand: String,
     /// What was guessed of the step that is being predicted.
     pub guess: String,
     /// Why it could not be.
@@ -122,17 +115,13 @@ impl Panels {
 
     /// Takes in an answer, if it is the answer to the last question.
     ///
-    /// What is taken along, and what is drawn, has no place: it is given back.
+    /// What an errand brings has no place: it is given back.
     pub fn fill(&mut self, slot: usize, rev: u32, ask: &str, html: String) -> Option<String> {
         if !self.asked.get(slot).is_some_and(|(of, asked)| *of == rev && asked == ask) {
             return None;
         }
-        if slot == Slot::Take.ix() {
-            self.take.clear();
-            return Some(html);
-        }
-        if slot == Slot::Make.ix() {
-            self.make.clear();
+        if slot == Slot::Errand.ix() {
+            self.errand.clear();
             return Some(html);
         }
         if let Some(place) = self.html.get_mut(slot) {
@@ -152,7 +141,7 @@ pub fn ask(state: &mut State) -> Vec<Event> {
     let mut events = Vec::new();
     for slot in Slot::ALL {
         // An example is opened whatever the text is.
-        if stale && !(slot == Slot::Make && state.panels.make.starts_with("example ")) {
+        if stale && !(slot == Slot::Errand && state.panels.errand.starts_with("make example ")) {
             continue;
         }
         let now = (rev, slot.ask(state));
@@ -194,6 +183,8 @@ const PATIENCE: f64 = 10_000.0;
 pub enum Event {
     /// The whole engine is there, without which there is no panel.
     Loaded,
+    /// It could not be loaded, and why.
+    NotLoaded(String),
     /// The worker can be sent to.
     Ready,
     /// A place wants something else.
@@ -226,16 +217,8 @@ pub enum Command {
     Kill,
     /// Send this.
     Post(Request),
-    /// Say that this question has ended the worker, and why.
+    /// Say that this question cannot be answered, and why.
     Tell(Request, String),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Life {
-    #[default]
-    Gone,
-    Starting,
-    Up,
 }
 
 /// The supervisor of the panels' worker: one question at a time, of each place the newest.
@@ -264,6 +247,10 @@ impl Asks {
         let mut commands = Vec::new();
         match event {
             Event::Loaded => self.is_loaded = true,
+            Event::NotLoaded(why) => {
+                let all = self.waiting.iter_mut().filter_map(Option::take);
+                commands.extend(all.map(|request| Command::Tell(request, why.clone())));
+            }
             Event::Ready => self.life = Life::Up,
             Event::Ask { slot, rev, text, ask, waits } => {
                 let job = Job::Panel { slot: slot.ix() as u32, text, ask: ask.clone() };
@@ -398,5 +385,16 @@ mod tests {
         assert_eq!(asks.deadline(), Some(100.0));
         assert_eq!(asks.on(Event::Tick, 50.0), []);
         assert_eq!(asks.on(Event::Tick, 100.0), post(Slot::Side, "4"), "the last one alone");
+    }
+
+    #[test]
+    fn without_the_whole_engine_every_place_that_waits_is_told_why() {
+        let mut asks = Asks::default();
+        asks.on(ask(Slot::Over, "a"), 0.0);
+        let why = "no network".to_owned();
+        let told = [Command::Tell(request(Slot::Over, "a"), why.clone())];
+        assert_eq!(asks.on(Event::NotLoaded(why), 1.0), told);
+        assert_eq!(asks.on(ask(Slot::Over, "b"), 2.0), []);
+        assert_eq!(asks.on(Event::Loaded, 3.0), [Command::Spawn], "a later try may succeed");
     }
 }

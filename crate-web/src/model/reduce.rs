@@ -392,7 +392,7 @@ fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
         Source::Example(0) => FIRST.to_owned(),
         Source::Example(ix) => {
             // The whole engine has the others.
-            state.panels.make = ["example ", &ix.to_string()].concat();
+            state.panels.errand = ["make example ", &ix.to_string()].concat();
             return;
         }
         Source::File(text) => text,

@@ -113,11 +113,15 @@ pub enum Command {
     Post(Request),
 }
 
+/// How a worker is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Life {
+pub(super) enum Life {
+    /// There is none.
     #[default]
     Gone,
+    /// It has been started, and cannot be sent to.
     Starting,
+    /// It can be sent to.
     Up,
 }
 

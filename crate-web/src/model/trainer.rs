@@ -3,6 +3,7 @@
 //! It is a second worker beside the one that reads texts, so that a long run keeps nobody waiting.
 //! Deliberately absent: starting again by itself a run that has ended its worker.
 
+use super::supervise::Life;
 use crate::protocol::{Control, Job, Pace, Request};
 
 /// How long a run may be silent, in milliseconds: one step of a large graph takes its time.
@@ -49,14 +50,6 @@ pub enum Command {
     Post(Request),
     /// Say that the run of this revision has ended its worker, and why.
     Tell(u32, String),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Life {
-    #[default]
-    Gone,
-    Starting,
-    Up,
 }
 
 /// The supervisor of the trainer's worker.

@@ -337,13 +337,18 @@ pub(super) fn dragged(app: App, event: &JsValue) {
     let ((x, y), id) = (here(event), event.pointer_id());
     if let Some(wire) = app.desk(|desk| desk.gesture.wire) {
         draw_wire(wire, (x, y));
+        capture(id);
     }
     let Some(action) = app.desk(|desk| desk.gesture.dragged(id, x, y)) else { return };
+    capture(id);
+    app.dispatch(action);
+}
+
+/// From here on it is a drag, even outside of the pane.
+fn capture(id: i32) {
     if let Some(pane) = by_id::<Element>("graph") {
-        // From here on it is a drag, even outside of the pane.
         let _ = pane.set_pointer_capture(id);
     }
-    app.dispatch(action);
 }
 
 /// A point of the window in the pane's pixels.

@@ -3,7 +3,7 @@
 
 use foldback::construct::Budget;
 use foldback::lang::suggest::nearest;
-use foldback::ops::def::{Backward, Default, Flow, How, OpDef, ParamKind, ParamSpec, Sign};
+use foldback::ops::def::{Backward, Default, Flow, OpDef, ParamSpec, Sign};
 use foldback::ops::{self, OpKind};
 use foldback::report::{analyse, json};
 use foldback::rules::RuleSet;
@@ -74,7 +74,7 @@ fn whole(op: OpKind) -> Vec<(&'static str, String)> {
     let differs = json::list(def.differs, |d| {
         json::object([
             ("rules", json::string(d.rules.name())),
-            ("how", json::string(&difference(&d.how))),
+            ("how", json::string(&d.how.says())),
             ("cite", json::text(d.cite)),
         ])
     });
@@ -125,7 +125,7 @@ fn sheet(cx: &mut Cx, op: OpKind) -> Result<(), Stop> {
     }
     for d in def.differs {
         let cite = if d.cite.is_empty() { String::new() } else { format!(" ({})", d.cite) };
-        facts.push((d.rules.name(), format!("{}{cite}", difference(&d.how))));
+        facts.push((d.rules.name(), format!("{}{cite}", d.how.says())));
     }
     for (word, fact) in facts {
         cx.line(&format!("  {word:<10} {fact}"))?;
@@ -161,17 +161,7 @@ const fn backward(of: Backward) -> (&'static str, &'static str) {
 
 /// `axis: an axis or a list of axes, may be left out`.
 fn attribute(p: &ParamSpec) -> String {
-    let kind = match p.kind {
-        ParamKind::Num => "a number",
-        ParamKind::Int => "a whole number",
-        ParamKind::Bool => "true or false",
-        ParamKind::Axis => "an axis",
-        ParamKind::Axes => "an axis or a list of axes",
-        ParamKind::Ints => "a list of whole numbers",
-        ParamKind::Node => "a node",
-        ParamKind::Index => "an index",
-        ParamKind::Text => "a text",
-    };
+    let kind = p.kind.says();
     let default = match p.default {
         Default::Required => String::new(),
         Default::Absent => ", may be left out".to_owned(),
@@ -180,21 +170,4 @@ fn attribute(p: &ParamSpec) -> String {
         Default::Bool(x) => format!(", {x} if left out"),
     };
     format!("{}: {kind}{default}", p.name)
-}
-
-fn difference(how: &How) -> String {
-    let sources = |all: &[usize]| {
-        let names: Vec<String> = all.iter().map(|ix| format!("operand {}", ix + 1)).collect();
-        names.join(" and ")
-    };
-    match how {
-        How::NoBackward(why) => format!("has no backward: {why}"),
-        How::Unfolded(to) => format!("does not sum what it sends to a stretched {}", sources(to)),
-        How::Rule(_) => "has another rule".to_owned(),
-        How::Wrong(wrong) => format!("goes on with a wrong number: {}", wrong.what),
-        How::Packed(why) => format!("takes a packed gradient only: {why}"),
-        How::PackedSource => "takes a packed first operand only".to_owned(),
-        How::Silent(to) => format!("is asked for a gradient of {} and sends none", sources(to)),
-        How::Sends(to) => format!("sends a gradient to {} of which nothing comes", sources(to)),
-    }
 }

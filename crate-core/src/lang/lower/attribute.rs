@@ -88,17 +88,7 @@ impl Machine<'_> {
             _ => None,
         };
         let single = one(&given);
-        let wants = match kind {
-            ParamKind::Num => "a number",
-            ParamKind::Int => "a whole number",
-            ParamKind::Bool => "true or false",
-            ParamKind::Axis => "an axis",
-            ParamKind::Axes => "an axis or a list of axes",
-            ParamKind::Ints => "a list of whole numbers",
-            ParamKind::Node => "a node",
-            ParamKind::Index => "given in a bracket, as in x[0, 1:2]",
-            ParamKind::Text => "a text in quotes",
-        };
+        let wants = kind.says();
         match (kind, single) {
             (ParamKind::Num, Some((Val::Number(x), _))) => Ok(Value::Num(x)),
             // Only the whole engine reads these.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::sketch::{Doc, Drawn, DrawnKind};
 use super::{Gesture, Refused, clip, connect, delete, group, insert, leaf, pin, rename, ungroup};
-use crate::lang::ast::{Check, Ref, StatementKind};
+use crate::lang::edit::reference;
 use crate::lang::{Span, TextEdit, edit};
 
 /// The text after a gesture, and what is selected in it.
@@ -170,17 +170,6 @@ pub(super) fn applied(text: &str, edits: &[TextEdit]) -> Result<String, Refused>
 /// Whether a node's name is another's, or begins with it.
 pub(super) fn is_head(head: &str, name: &str) -> bool {
     name.strip_prefix(head).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-/// The node that a directive speaks of.
-pub(super) const fn reference(kind: &StatementKind) -> Option<&Ref> {
-    match kind {
-        StatementKind::Accumulator { of, .. }
-        | StatementKind::Backward { of, .. }
-        | StatementKind::Check(Check::Formula { of, .. })
-        | StatementKind::Layout { of, .. } => Some(of),
-        _ => None,
-    }
 }
 
 /// Parts of expressions whose names are others after the edits.

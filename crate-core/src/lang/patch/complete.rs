@@ -396,7 +396,7 @@ fn arguments(list: &mut List<'_, '_>, place: &Place<'_>, doc: &Doc, at: usize, n
     }
     for spec in op.map_or(&[][..], |op| op.def().params) {
         if spec.kind != ParamKind::Index && !is_given(spec.name) {
-            let detail = format!("{}, {}", phrase::attribute(spec), phrase::kind(spec.kind));
+            let detail = format!("{}, {}", phrase::attribute(spec), spec.kind.says());
             list.add(ItemKind::Attribute, spec.name, &format!("{}=", spec.name), &detail, "");
         }
     }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::change::{Draft, Step, joined, reference, step};
+use super::change::{Draft, Step, joined, step};
 use super::connect::place_of;
 use super::sketch::{Doc, Drawn, Input};
 use super::{Refused, insert, lines};
 use crate::lang::ast::{Statement, StatementKind};
+use crate::lang::edit::reference;
 use crate::lang::{Span, TextEdit};
 
 /// Removes nodes.

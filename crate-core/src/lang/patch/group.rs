@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::change::{Draft, applied, is_head, reference};
+use super::change::{Draft, applied, is_head};
 use super::sketch::{Doc, DrawnKind};
 use super::{Code, Refused, lines, names, same};
 use crate::lang::ast::{ExprKind, Statement, StatementKind};
+use crate::lang::edit::reference;
 use crate::lang::lower::LOSS;
 use crate::lang::{Span, TextEdit, spell};
 

@@ -134,7 +134,7 @@ fn word(doc: &Doc, tokens: &[Token], at: usize) -> Option<Hover> {
             let spec = op.and_then(|op| op.def().params.get(spell::param(op, name)?))?;
             return Some(titled(
                 phrase::attribute(spec),
-                format!("It takes {}.", phrase::kind(spec.kind)),
+                format!("It takes {}.", spec.kind.says()),
             ));
         }
     }

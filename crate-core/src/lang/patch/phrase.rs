@@ -9,7 +9,7 @@ use crate::rules::RuleSet;
 const OPERANDS: &[&str] = &["a", "b", "c", "d", "e", "f", "g", "h"];
 
 /// How an op is called: `a + b`, `clamp(a, min=…, max=…)`.
-pub(super) fn signature(op: OpKind) -> String {
+pub fn signature(op: OpKind) -> String {
     let def = op.def();
     match def.sign {
         Some(Sign::Infix(sign)) => return format!("a {sign} b"),
@@ -41,21 +41,6 @@ pub(super) fn attribute(spec: &ParamSpec) -> String {
         Missing::Num(x) => format!("{}={x}", spec.name),
         Missing::Int(n) => format!("{}={n}", spec.name),
         Missing::Bool(b) => format!("{}={b}", spec.name),
-    }
-}
-
-/// What an attribute's value is.
-pub(super) const fn kind(kind: ParamKind) -> &'static str {
-    match kind {
-        ParamKind::Num => "a number",
-        ParamKind::Int => "a whole number",
-        ParamKind::Bool => "true or false",
-        ParamKind::Axis => "an axis, by number or name",
-        ParamKind::Axes => "an axis, or a list of them",
-        ParamKind::Ints => "a list of whole numbers",
-        ParamKind::Node => "a node",
-        ParamKind::Index => "what stands in a bracket",
-        ParamKind::Text => "a text",
     }
 }
 

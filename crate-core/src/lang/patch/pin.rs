@@ -1,10 +1,11 @@
 //! Pinned positions: the lines `layout NODE X Y` at the end of the text.
 
-use super::change::{Draft, Step, applied, joined, reference, step};
+use super::change::{Draft, Step, applied, joined, step};
 use super::sketch::Doc;
 use super::{Refused, lines};
 use crate::lang::TextEdit;
 use crate::lang::ast::{Ref, StatementKind};
+use crate::lang::edit::reference;
 
 /// Fixes a node's position.
 pub(super) fn pin(doc: &Doc, node: &str, x: f64, y: f64) -> Result<Draft, Refused> {

@@ -1,10 +1,11 @@
 //! Another name for a node, wherever it stands: in lines, in directives, in the bodies of functions.
 
-use super::change::{Draft, applied, reference};
+use super::change::{Draft, applied};
 use super::connect::extract;
 use super::sketch::{Doc, DrawnKind};
 use super::{Code, Refused, names, same};
 use crate::lang::ast::{ExprKind, Function, Line, Statement, StatementKind};
+use crate::lang::edit::reference;
 use crate::lang::lower::LOSS;
 use crate::lang::parse::words;
 use crate::lang::{Span, TextEdit, edit};

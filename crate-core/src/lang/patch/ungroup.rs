@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::change::{Draft, Moved, applied, is_head, reference, step};
+use super::change::{Draft, Moved, applied, is_head, step};
 use super::connect::extract;
 use super::names::Taken;
 use super::sketch::{Doc, DrawnKind};
 use super::{Refused, lines, same};
 use crate::lang::ast::{Ast, Comment, ExprKind, Function, LineKind, Statement, StatementKind};
+use crate::lang::edit::reference;
 use crate::lang::{Span, TextEdit};
 
 /// Inlines a call.

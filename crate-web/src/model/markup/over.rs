@@ -46,12 +46,21 @@ pub fn panel(state: &State) -> String {
     html.done()
 }
 
-/// What the panels' worker has made for it, or that it is still at it.
+/// What the panels' worker has made for it.
 pub fn made(state: &State) -> String {
-    match state.panels.html(Slot::Over) {
-        "" => "<p class=\"nopanel\">Making this panel…</p>".to_owned(),
-        html => html.to_owned(),
+    from_worker(state, Slot::Over)
+}
+
+/// What the panels' worker has made for a place, or what keeps it.
+pub fn from_worker(state: &State, slot: Slot) -> String {
+    match state.panels.html(slot) {
+        "" if state.run.is_stale() => {
+            "<p class=\"nopanel\">The text cannot be read as it stands; mend it first</p>"
+        }
+        "" => "<p class=\"nopanel\">Making this panel…</p>",
+        html => html,
     }
+    .to_owned()
 }
 
 /// How many checks agree.

@@ -5,14 +5,14 @@
 
 use foldback::lang::edit;
 use foldback::lang::patch::{
-    Drawn, Entry, Gesture, Input, NewNode, Suits, copy, fits, palette, patch, sketch,
+    Drawn, Entry, Gesture, Input, NewNode, Suits, copy, palette, patch, sketch, targets,
 };
 
 use super::Opened;
 use crate::model::examples::EXAMPLES;
 use crate::model::markup::{Html, shape};
 
-/// Slots that are tried.
+/// Slots that are listed.
 const SLOTS: usize = 80;
 /// Ops that are listed.
 const OPS: usize = 60;
@@ -190,45 +190,46 @@ fn ops(
 fn slots(html: &mut Html, opened: &Opened, from: &str, to: Option<&str>, query: &str) {
     let drawn = sketch(&opened.text);
     let query = query.trim();
-    let mut lines: Vec<(u8, String, String, Option<bool>, String, String)> = Vec::new();
-    let wanted =
-        drawn.iter().filter(|node| node.name != from && to.is_none_or(|to| node.name == to));
-    let pairs = wanted.flat_map(|node| node.slots.iter().enumerate().map(move |slot| (node, slot)));
-    for (node, (ix, slot)) in pairs.filter(|(node, _)| node.name.contains(query)).take(SLOTS) {
-        let name = format!("{} input {}", node.name, ix + 1);
-        let make = format!("connect {from} {} {ix}", node.name);
-        let reads = match &slot.reads {
-            Input::Open => "open".to_owned(),
-            Input::Node(name) => format!("in place of {name}"),
-            Input::Number(text) | Input::Unknown(text) => format!("in place of {text}"),
+    let mut all = targets(&opened.text, from);
+    all.retain(|slot| {
+        slot.node != from && to.is_none_or(|to| slot.node == to) && slot.node.contains(query)
+    });
+    // What fits comes before what does not, open or not.
+    all.sort_by_key(|slot| slot.fit.is_err());
+    if !all.is_empty() {
+        group(html, "Inputs");
+    }
+    for slot in all.iter().take(SLOTS) {
+        let reads = find(&drawn, &slot.node).and_then(|node| node.slots.get(slot.slot));
+        let reads = match reads.map(|slot| &slot.reads) {
+            Some(Input::Node(name) | Input::Number(name) | Input::Unknown(name)) => {
+                format!("in place of {name}")
+            }
+            Some(Input::Open) | None => "open".to_owned(),
         };
-        match fits(&opened.text, from, &node.name, ix) {
+        let (says, dims) = match &slot.fit {
             Ok(fit) => {
                 let mut says = reads;
                 for stretch in &fit.stretches {
                     says +=
                         &format!(", stretches {} {} → {}", stretch.name, stretch.from, stretch.to);
                 }
-                if !fit.breaks.is_empty() {
-                    says += &format!(", then {} does not fit", fit.breaks.join(" and "));
-                }
-                let rank = u8::from(slot.reads != Input::Open);
-                let dims = fit.shape.as_deref().map(shape).unwrap_or_default();
-                lines.push((rank, make, name, Some(true), says, dims));
+                (says, fit.shape.as_deref().map(shape))
             }
-            Err(misfit) => {
-                let dims = misfit.clash.as_ref().map(|(_, own)| shape(own)).unwrap_or_default();
-                lines.push((2, make, name, Some(false), misfit.words.clone(), dims));
-            }
-        }
-    }
-    lines.sort_by_key(|line| line.0);
-    if !lines.is_empty() {
-        group(html, "Inputs");
-    }
-    for (_, make, name, fits, says, shape) in &lines {
-        let (make, shape) = (make.clone(), shape.clone());
-        line(html, &Line { make, fits: *fits, name, found: &[], says, shape, marked: "" });
+            Err(misfit) => (misfit.words.clone(), misfit.clash.as_ref().map(|(_, own)| shape(own))),
+        };
+        line(
+            html,
+            &Line {
+                make: format!("connect {from} {} {}", slot.node, slot.slot),
+                fits: Some(slot.fit.is_ok()),
+                name: &format!("{} input {}", slot.node, slot.slot + 1),
+                found: &[],
+                says: &says,
+                shape: dims.unwrap_or_default(),
+                marked: "",
+            },
+        );
     }
 }
 

@@ -5,10 +5,12 @@ use foldback::graph::NodeId;
 use foldback::report::{NodeRow, Report};
 use foldback::trace::Event;
 
+use super::training::index;
 use super::{Opened, numbers, said};
 use crate::model::markup::inspect::hue;
 use crate::model::markup::{Html, named_shape, shape};
 use crate::model::number::short;
+use crate::model::timeline::entry;
 
 /// The most elements of a row that are printed.
 const PRINTED: usize = 8;
@@ -111,23 +113,11 @@ pub(super) fn ledger(opened: &Opened, ix: u32) -> Vec<Sent> {
 fn heads(html: &mut Html, node: &NodeRow) {
     let n = node.n_elements.min(PRINTED as u64) as usize;
     for flat in 0..n {
-        html.raw("<th scope=\"col\">").text(&index(&node.shape, flat)).raw("</th>");
+        html.raw("<th scope=\"col\">").text(&entry("", &index(&node.shape, flat))).raw("</th>");
     }
     if node.n_elements as usize > PRINTED {
         html.raw("<th scope=\"col\">…</th>");
     }
-}
-
-fn index(shape: &[u32], flat: usize) -> String {
-    let mut rest = flat;
-    let mut out = Vec::new();
-    for extent in shape.iter().rev() {
-        let extent = (*extent as usize).max(1);
-        out.push((rest % extent).to_string());
-        rest /= extent;
-    }
-    out.reverse();
-    format!("[{}]", out.join(","))
 }
 
 fn cells(html: &mut Html, values: &[f64]) {

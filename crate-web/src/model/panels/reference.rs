@@ -1,8 +1,9 @@
 //! The reference: every op, every code and every rule set, from the tables that the engine itself uses.
 
 use foldback::construct::Budget;
-use foldback::ops::OpKind;
-use foldback::ops::def::{Backward, Default, Differs, Flow, How, OpDef, ParamKind, Sign};
+use foldback::lang::patch::signature;
+use foldback::ops::def::{Backward, Differs, Flow, OpDef};
+use foldback::ops::{OpKind, by_name};
 use foldback::refusal::Code;
 use foldback::report::{Weight, analyse};
 use foldback::rules::RuleSet;
@@ -25,10 +26,6 @@ pub(super) fn panel(args: &str) -> String {
     }
     html.raw("</div>");
     html.done()
-}
-
-fn by_name(name: &str) -> Option<&'static OpDef> {
-    OpKind::ALL.iter().map(|op| op.def()).find(|def| def.name == name)
 }
 
 fn list(html: &mut Html, find: &str) {
@@ -86,52 +83,10 @@ fn back(html: &mut Html) {
     html.raw("All ops and codes</button></p>");
 }
 
-fn kind(kind: ParamKind) -> &'static str {
-    match kind {
-        ParamKind::Num => "a number",
-        ParamKind::Int => "a whole number",
-        ParamKind::Bool => "true or false",
-        ParamKind::Axis => "an axis, by number or name",
-        ParamKind::Axes => "an axis or a list of them",
-        ParamKind::Ints => "a list of whole numbers",
-        ParamKind::Node => "a node",
-        ParamKind::Index => "an index in brackets",
-        ParamKind::Text => "a text in quotes",
-    }
-}
-
-/// `div(a, b)`, with its attributes.
-fn signature(def: &OpDef) -> String {
-    let mut parts: Vec<String> =
-        (0..def.arity.min.clamp(1, 6)).map(|ix| char::from(b'a' + ix as u8).to_string()).collect();
-    if def.arity.max > def.arity.min {
-        parts.push("…".to_owned());
-    }
-    for param in def.params {
-        let default = match param.default {
-            Default::Required => param.name.to_owned() + "=..",
-            Default::Absent => format!("[{}=..]", param.name),
-            Default::Num(x) => format!("{}={x}", param.name),
-            Default::Int(x) => format!("{}={x}", param.name),
-            Default::Bool(x) => format!("{}={x}", param.name),
-        };
-        parts.push(default);
-    }
-    format!("{}({})", def.name, parts.join(", "))
-}
-
-fn one(html: &mut Html, def: &'static OpDef) {
+fn one(html: &mut Html, op: OpKind) {
+    let def = op.def();
     back(html);
-    html.raw("<h3 class=\"big\"><code>").text(&signature(def)).raw("</code>");
-    match def.sign {
-        Some(Sign::Infix(sign)) => {
-            _ = html.raw("<span class=\"tag fwg\">a ").text(sign).raw(" b</span>");
-        }
-        Some(Sign::Prefix(sign)) => {
-            _ = html.raw("<span class=\"tag fwg\">").text(sign).raw("a</span>");
-        }
-        None => {}
-    }
+    html.raw("<h3 class=\"big\"><code>").text(&signature(op)).raw("</code>");
     html.raw("</h3><p class=\"prose\">").text(def.says);
     if !def.aliases.is_empty() {
         html.raw(" Also written ").text(&def.aliases.join(", ")).raw(".");
@@ -143,7 +98,7 @@ fn one(html: &mut Html, def: &'static OpDef) {
     let stretches = if def.stretches { "stretched by the rules' broadcast" } else { "as they are" };
     row(html, "operands", stretches);
     for param in def.params {
-        row(html, param.name, kind(param.kind));
+        row(html, param.name, param.kind.says());
     }
     html.raw("</tbody></table><h3>Backward</h3><div class=\"mathrows\">");
     for (ix, flow) in def.flow.iter().enumerate() {
@@ -180,35 +135,11 @@ fn row(html: &mut Html, name: &str, text: &str) {
 
 fn other(html: &mut Html, differs: &Differs) {
     html.raw("<h3>Under ").raw(differs.rules.name()).raw("</h3><p class=\"prose\">");
-    html.text(&how(&differs.how));
+    html.text("It ").text(&differs.how.says()).raw(".");
     html.raw(" <span class=\"cite\">").text(differs.cite).raw("</span></p>");
     for mend in differs.mends {
         html.raw("<p class=\"prose\">Instead: <code>").text(mend.text).raw("</code>. ");
         html.text(mend.note).raw("</p>");
-    }
-}
-
-fn how(how: &How) -> String {
-    let operands = |which: &[usize]| {
-        let list: Vec<String> = which.iter().map(|ix| (ix + 1).to_string()).collect();
-        format!("operand {}", list.join(" and "))
-    };
-    match how {
-        How::NoBackward(why) => format!("There is no backward: {why}."),
-        How::Unfolded(which) => format!(
-            "What is sent to {} is not folded, and refused where the operand was stretched.",
-            operands(which)
-        ),
-        How::Rule(_) => "It has another rule.".to_owned(),
-        How::Wrong(wrong) => format!("Its number is wrong: it {}.", wrong.what),
-        How::Packed(what) => format!("A gradient that is a view is refused: {what}."),
-        How::PackedSource => "A first operand that is a view is refused.".to_owned(),
-        How::Silent(which) => {
-            format!("It is asked for gradients of {} and sends none.", operands(which))
-        }
-        How::Sends(which) => {
-            format!("It sends gradients to {} that come to nothing.", operands(which))
-        }
     }
 }
 

@@ -96,8 +96,8 @@ fn field(html: &mut Html, label: &str, make: &str, value: &str) {
         .text(label)
         .raw("</span><input type=\"text\" spellcheck=\"false\" autocomplete=\"off\" data-make=\"");
     html.text(make)
-        .raw("\" data-key=\"")
-        .text(make)
+        .raw("\" data-key=\"edit ")
+        .text(label)
         .raw("\" value=\"")
         .text(value)
         .raw("\"></label>");

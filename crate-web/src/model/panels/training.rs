@@ -178,7 +178,7 @@ fn entry_row(html: &mut Html, leaf: &TrainLeaf, ix: usize, lr: f64, has_closed: 
 }
 
 /// The index of a flat element, one number an axis.
-fn index(shape: &[u32], flat: usize) -> Vec<u32> {
+pub(super) fn index(shape: &[u32], flat: usize) -> Vec<u32> {
     let mut rest = flat;
     let mut index: Vec<u32> = shape
         .iter()

@@ -51,7 +51,7 @@ pub const PARTS: &[Part] = &[
     }),
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
     part("#over .counts", Markup, SAID, |state| over::counts(&state.run)),
-    part("#over > .made", Markup, MADE, over::made),
+    part("#over > .made", Markup, MADE | SAID, over::made),
     part("#check-rows", Markup, SAID | MADE, |state| over::checks(&state.run)),
     part(PLACES[0], Markup, SAID | MADE, |state| over::training(&state.run, 0)),
     part(PLACES[1], Markup, SAID | MADE, |state| over::training(&state.run, 1)),
@@ -63,12 +63,11 @@ pub const PARTS: &[Part] = &[
     }),
     part("#over > .steps tbody", Markup, SAID | STEP | SCROLL, over::rows),
     // What can be drawn.
-    part("#draw", Markup, MADE | CHOICE, |state| {
-        match (state.view.draw, state.panels.html(Slot::Draw)) {
-            (Draw::Nothing, _) => String::new(),
-            (_, "") => "<p class=\"palette nopanel\">Making this list…</p>".to_owned(),
-            (_, html) => html.to_owned(),
+    part("#draw", Markup, MADE | CHOICE | SAID, |state| {
+        if state.view.draw == Draw::Nothing {
+            return String::new();
         }
+        over::from_worker(state, Slot::Draw)
     }),
     part("#quiz", Markup, MADE | CHOICE, |state| {
         if state.view.quiz.is_some() { state.panels.html(Slot::Quiz) } else { "" }.to_owned()

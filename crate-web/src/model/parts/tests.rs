@@ -44,6 +44,11 @@ fn a_row_names_every_signal_that_changes_it() {
         Action::Linked(LinkState::Ready),
         Action::Type { text: "param x = 3\n".to_owned(), caret: 1 },
         Action::Undo,
+        Action::Draw(crate::model::view::Draw::New),
+        Action::Make("delete x".to_owned()),
+        Action::Draw(crate::model::view::Draw::Nothing),
+        Action::Predict,
+        Action::Toggle(crate::model::view::Over::Rules),
     ];
     for action in actions {
         let (name, before) = (format!("{action:?}"), all(&state));

@@ -29,11 +29,11 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
             }
         }
         Action::Find(query) => state.panels.query = query,
-        Action::Make(words) => draw_it(state, words, effects),
+        Action::Make(words) => draw_it(state, &words, effects),
         Action::MakeHere(words) => {
             let name = asks::drawable(state, state.run.inspected(&state.view));
             if let Some(words) = name.map(|name| words.replace('*', name)) {
-                draw_it(state, words, effects);
+                draw_it(state, &words, effects);
             }
         }
         Action::Wire { from, to } => {
@@ -57,7 +57,7 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
                 effects.push(Effect::Focus(Pane::Program));
             }
         }
-        Action::Take(what) => state.panels.take = what,
+        Action::Take(what) => state.panels.errand = ["take ", &what].concat(),
         _ => {}
     }
 }
@@ -86,13 +86,13 @@ pub(super) fn predicts(state: &mut State, to: Move, effects: &mut Vec<Effect>) -
 }
 
 /// Draws, in words: the panels' worker writes it into the text.
-fn draw_it(state: &mut State, words: String, effects: &mut Vec<Effect>) {
+fn draw_it(state: &mut State, words: &str, effects: &mut Vec<Effect>) {
     state.panels.refused.clear();
     if state.run.is_stale() || state.run.rev != state.doc.rev() {
         refused(state, "The text cannot be read as it stands; mend it first", effects);
         return;
     }
-    state.panels.make = words;
+    state.panels.errand = ["make ", words].concat();
 }
 
 fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
@@ -109,10 +109,13 @@ fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
         "ok" => {
             let caret = words.next().and_then(|caret| caret.parse().ok()).unwrap_or(0);
             state.drawn = words.next().map(ToOwned::to_owned);
-            state.view.draw = Draw::Nothing;
+            // From the list one comes back to the graph; from a field of the node one stays there.
+            let was_open = std::mem::take(&mut state.view.draw) != Draw::Nothing;
             if state.doc.replace(text) {
                 state.doc.put_caret(caret);
                 rewritten(state, effects, "Drawn");
+            }
+            if was_open {
                 effects.push(Effect::Focus(Pane::Stage));
             }
         }
