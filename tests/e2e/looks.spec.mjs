@@ -119,3 +119,21 @@ test("nothing moves while one steps", () =>
     assert.equal(await places(), before);
     assert.equal(await page.evaluate(() => globalThis.shifts), 0);
   }));
+
+for (const width of [1440, 1280, 1101, 900]) {
+  test(`no bar is fuller than it is wide at ${width} pixels`, () =>
+    onPage(
+      browser,
+      async (page) => {
+        // The page opens at a refusal, when its bars have the most to hold.
+        const full = () =>
+          page.evaluate(() =>
+            [...document.querySelectorAll(".stepinfo > div, .stage > .head, .side > .head, .dock, .transport")]
+              .filter((bar) => bar.scrollWidth > bar.clientWidth)
+              .map((bar) => `${bar.className}: ${bar.scrollWidth} in ${bar.clientWidth}`),
+          );
+        assert.deepEqual(await full(), []);
+      },
+      { viewport: { width, height: 900 } },
+    ));
+}

@@ -126,7 +126,7 @@ pub const PARTS: &[Part] = &[
     }),
     part("#stepper .seg", Pressed, STEP, |state| "grain ".to_owned() + state.view.grain.key()),
     part("#stepper .runto > .btn", After, SAID, |state| {
-        let next = "<button class=\"btn line\" data-do=\"next-problem\">next problem<kbd>F8</kbd></button>";
+        let next = "<button class=\"btn line\" data-do=\"next-problem\">next problem</button>";
         if n_problems(state) > 0 { next } else { "" }.to_owned()
     }),
     // The dock.
