@@ -18,7 +18,7 @@ pub(crate) const BUDGET: usize = 300_000;
 
 /// What it may weigh where std comes with the compiler: there the panics of the page's module keep their words. It may
 /// only be lowered.
-pub(crate) const CEILING_WITH_WORDS: usize = 440_000;
+pub(crate) const CEILING_WITH_WORDS: usize = 320_000;
 
 /// Scripts, styles and data come from the site alone, and nothing else is ever asked for.
 const CSP: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; \
