@@ -24,15 +24,18 @@ const CARGO_CLIPPY: &str = "/usr/bin/cargo-clippy";
 /// Debian's compiler, cargo and source of std; `-web` are the ones that keep pace with browsers.
 const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 
-/// Which compiler rustup could not complete: a closed network is waited for once.
-const REFUSED: &str = "target-wasm/rustup-refused";
+/// What rustup is asked for, and where it is noted which compiler it could not complete by it: a closed network is
+/// waited for once.
+const STD: ([&str; 3], &str) = (["target", "add", TARGET], "target-wasm/rustup-refused");
+const SOURCE: ([&str; 3], &str) =
+    (["component", "add", "rust-src"], "target-wasm/rustup-refused-source");
 
 /// Long enough for 25 MB over a slow line, short enough where nobody answers.
 const RUSTUP_LIMIT: Duration = Duration::from_secs(90);
 
 pub(crate) enum Toolchain {
-    /// The one that runs us, with std for the target.
-    Active,
+    /// The one that runs us, with std for the target; and whether it has the source of std, too.
+    Active { has_source: bool },
     /// Debian's, with std compiled from source and this linker.
     Distribution { linker: PathBuf },
 }
@@ -51,11 +54,11 @@ pub(crate) fn find() -> Result<&'static Toolchain> {
 fn look() -> Result<Toolchain> {
     if active_has_std() {
         say("the active compiler has std for WebAssembly");
-        return Ok(Toolchain::Active);
+        return Ok(active());
     }
     say("the active compiler has no std for WebAssembly");
-    if rustup_adds_target() && active_has_std() {
-        return Ok(Toolchain::Active);
+    if rustup_adds(STD) && active_has_std() {
+        return Ok(active());
     }
     match distribution() {
         Ok(linker) => {
@@ -81,13 +84,32 @@ fn active_has_std() -> bool {
     folder.is_some_and(|folder| last_with_prefix(Path::new(&folder), "libstd-").is_some())
 }
 
+/// The active compiler, with the source of std where it can be had: with it the page's module is a tenth smaller.
+fn active() -> Toolchain {
+    let has_source = has_source("rustc") || rustup_adds(SOURCE) && has_source("rustc");
+    if !has_source {
+        say(
+            "without the source of std, the page's module keeps the words of its panics and is larger",
+        );
+    }
+    Toolchain::Active { has_source }
+}
+
+/// Whether a compiler comes with the source of std.
+fn has_source(rustc: &str) -> bool {
+    let sysroot = answer(Command::new(rustc).args(["--print", "sysroot"]));
+    sysroot.is_some_and(|sysroot| {
+        Path::new(&sysroot).join("lib/rustlib/src/rust/library/Cargo.toml").exists()
+    })
+}
+
 fn last_with_prefix(folder: &Path, prefix: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?;
     let named = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(prefix);
     entries.flatten().filter(named).map(|entry| entry.path()).max()
 }
 
-fn rustup_adds_target() -> bool {
+fn rustup_adds((what, refused): ([&str; 3], &str)) -> bool {
     // Rustup's own word for "install nothing that nobody asked for by name".
     if std::env::var("RUSTUP_AUTO_INSTALL").is_ok_and(|value| value == "0") {
         say("RUSTUP_AUTO_INSTALL=0, so rustup is not asked for it");
@@ -98,23 +120,20 @@ fn rustup_adds_target() -> bool {
         return false;
     }
     let version = answer(Command::new("rustc").arg("-vV")).unwrap_or_default();
-    if fs::read_to_string(REFUSED).is_ok_and(|refused| refused == version) {
-        say(&format!("rustup could not add it earlier (delete {REFUSED} to ask again)"));
+    if fs::read_to_string(refused).is_ok_and(|of| of == version) {
+        say(&format!("rustup could not add it earlier (delete {refused} to ask again)"));
         return false;
     }
     let added = run_within(
         RUSTUP_LIMIT,
-        Command::new("rustup")
-            .env("RUSTUP_MAX_RETRIES", "1")
-            .env("RUST_BACKTRACE", "0")
-            .args(["target", "add", TARGET]),
+        Command::new("rustup").env("RUSTUP_MAX_RETRIES", "1").env("RUST_BACKTRACE", "0").args(what),
     );
     if added {
         say("rustup added it");
     } else {
         say("rustup could not add it");
         // Only saves the next run its wait, so a failure to write costs nothing but that.
-        let _ = fs::create_dir_all(TARGET_FOLDER).and_then(|()| fs::write(REFUSED, version));
+        let _ = fs::create_dir_all(TARGET_FOLDER).and_then(|()| fs::write(refused, version));
     }
     added
 }
@@ -139,11 +158,7 @@ fn distribution() -> Result<PathBuf> {
 }
 
 fn distribution_is_complete() -> bool {
-    let sysroot = answer(Command::new(RUSTC).args(["--print", "sysroot"]));
-    let has_source = |sysroot: String| {
-        Path::new(&sysroot).join("lib/rustlib/src/rust/library/Cargo.toml").exists()
-    };
-    sysroot.is_some_and(has_source) && Path::new(CARGO).exists()
+    has_source(RUSTC) && Path::new(CARGO).exists()
 }
 
 /// rustup's own `rust-lld`, else the newest `wasm-ld`.
@@ -162,14 +177,20 @@ fn linker() -> Option<PathBuf> {
 const SMALL: &str = "-C target-feature=+simd128 -Z location-detail=none \
                      -Z unstable-options -C panic=immediate-abort";
 
+/// Compiles std along.
+const BUILD_STD: [&str; 2] = ["-Z", "build-std=std,panic_abort"];
+
 impl Toolchain {
     /// Whether it compiles std along, and so can leave out what a smaller module does without.
     pub(crate) const fn shrinks(&self) -> bool {
-        matches!(self, Self::Distribution { .. })
+        matches!(self, Self::Distribution { .. } | Self::Active { has_source: true })
     }
 
     /// Has `command`, made by `cargo`, make the smallest module that this toolchain can.
     pub(crate) fn shrink(&self, command: &mut Command) {
+        if let Self::Active { has_source: true } = self {
+            command.args(BUILD_STD).env("RUSTC_BOOTSTRAP", "1"); // build-std is the one unstable thing here
+        }
         if self.shrinks() {
             command.args(["-Z", "build-std-features=optimize_for_size"]).env("RUSTFLAGS", SMALL); // in place of what .cargo/config.toml says
         }
@@ -178,7 +199,7 @@ impl Toolchain {
     /// `cargo SUBCOMMAND` for the target, with all that this toolchain needs.
     pub(crate) fn cargo(&self, subcommand: &str) -> Command {
         let program = match self {
-            Self::Active => "cargo",
+            Self::Active { .. } => "cargo",
             Self::Distribution { .. } => CARGO,
         };
         self.complete(Command::new(program), subcommand)
@@ -186,7 +207,7 @@ impl Toolchain {
 
     /// `cargo clippy` for the target.
     pub(crate) fn clippy(&self) -> Result<Command> {
-        if let Self::Active = self {
+        if let Self::Active { .. } = self {
             return Ok(self.cargo("clippy"));
         }
         if !Path::new(CARGO_CLIPPY).exists() {
@@ -200,7 +221,7 @@ impl Toolchain {
         command.args([subcommand, "--target", TARGET, "--target-dir", TARGET_FOLDER]);
         if let Self::Distribution { linker } = self {
             command
-                .args(["-Z", "build-std=std,panic_abort"])
+                .args(BUILD_STD)
                 .env("RUSTC", RUSTC)
                 .env("CARGO", CARGO) // what cargo-clippy starts
                 .env("RUSTC_BOOTSTRAP", "1") // build-std is the one unstable thing here
