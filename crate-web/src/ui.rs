@@ -1,6 +1,7 @@
 //! The page: one frame, effects that fill its places, and listeners that dispatch actions. Nothing here decides
 //! anything.
 
+mod aid;
 mod app;
 mod browser;
 mod canvas;

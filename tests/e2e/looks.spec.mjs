@@ -20,8 +20,13 @@ const SCREENS = [
   ["rules", "show-rules", "Judge by"],
   ["paths", "show-paths", "contribution"],
   ["reference", "reference", "GGML"],
+  ["keys", "help", "Single characters"],
   ["draw", "draw new", "Adds element by element"],
+  ["find", "draw find", "Run to the next fold"],
 ];
+
+/** Those that are lists. */
+const LISTS = ["draw", "find"];
 
 const run = (page, command) =>
   page.evaluate((command) => {
@@ -49,10 +54,10 @@ async function each(page, look) {
     if (command) {
       await run(page, command);
       if (name === "reference") await run(page, "tell op=div");
-      await says(page, page.locator(name === "draw" ? "#draw" : "#over"), word);
+      await says(page, page.locator(LISTS.includes(name) ? "#draw" : "#over"), word);
     }
     await look(name);
-    if (name === "draw") await page.keyboard.press("Escape");
+    if (LISTS.includes(name)) await page.keyboard.press("Escape");
     else if (command) await run(page, "graph");
   }
 }

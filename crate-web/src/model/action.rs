@@ -9,7 +9,7 @@ use super::names::Arrow;
 use super::supervise::LinkState;
 use super::timeline::Grain;
 use super::trainer;
-use super::view::{Draw, Over, Room, Scroll, Tab, Theme};
+use super::view::{Aid, Draw, Over, Room, Scroll, Tab, Theme};
 use crate::protocol::{Checked, Control, Job, Trained};
 
 /// Where to step.
@@ -40,6 +40,11 @@ pub enum Move {
     Refusal,
     /// To the next step about the selected node.
     About,
+    /// To the nearest contribution to the selected node's gradient.
+    Contribution {
+        /// Forward in the trace.
+        forward: bool,
+    },
     /// To the nearest fold.
     Fold {
         /// Forward in the trace.
@@ -238,8 +243,21 @@ pub enum Action {
     Linked(LinkState),
     /// Send the text again that ended the engine.
     Retry,
-    /// Show the keyboard map.
-    Help,
+    /// Show something at a word of the program, or nothing.
+    Aid(Aid),
+    /// Say what is to be said of the word at the caret.
+    CardHere,
+    /// Write a proposal.
+    Write {
+        /// The bytes that it takes the place of.
+        span: (usize, usize),
+        /// What is written.
+        text: String,
+    },
+    /// Put the caret at a byte of the program.
+    GoTo(usize),
+    /// Change the keyboard map, in words.
+    Keys(String),
 }
 
 /// Something to do outside of the state.
@@ -304,6 +322,6 @@ pub enum Effect {
     Wait(u32),
     /// Send the text again that ended the engine.
     Retry,
-    /// Show the keyboard map.
-    Help,
+    /// Keep the keyboard map.
+    KeepKeys(String),
 }

@@ -8,7 +8,7 @@ use foldback::report::Role;
 use super::markup::Html;
 use super::reduce::State;
 use super::supervise::Life;
-use super::view::{Draw, Over, Side};
+use super::view::{Aid, Draw, Over, Side};
 use crate::protocol::{Job, Request};
 
 /// A place that the worker fills.
@@ -24,17 +24,26 @@ pub enum Slot {
     Errand,
     /// What is asked before a step.
     Quiz,
+    /// At a word of the program.
+    Aid,
 }
 
 /// How many places there are.
-pub const N_SLOTS: usize = 5;
+pub const N_SLOTS: usize = 6;
 
 impl Slot {
-    const ALL: [Self; N_SLOTS] = [Self::Over, Self::Side, Self::Draw, Self::Errand, Self::Quiz];
+    const ALL: [Self; N_SLOTS] =
+        [Self::Over, Self::Side, Self::Draw, Self::Errand, Self::Quiz, Self::Aid];
 
     /// Its place in a list of them.
     pub const fn ix(self) -> usize {
         self as usize
+    }
+
+    /// Whether it asks of the text as it is being written, or of none: then it need not be one that can be built.
+    fn is_free(self, ask: &str) -> bool {
+        let free = ["make example ", "draw find ", "draw lines ", "keys ", "reference "];
+        ask.is_empty() || self == Self::Aid || free.iter().any(|free| ask.starts_with(free))
     }
 
     /// What it asks for now: a word and what that needs to know; empty for nothing.
@@ -52,6 +61,7 @@ impl Slot {
                 Over::Rules => "rules".to_owned(),
                 Over::Paths => ["paths ", &node(), " ", args].concat(),
                 Over::Reference => ["reference ", args].concat(),
+                Over::Keys => ["keys ", &view.keys.text()].concat(),
             },
             Self::Side => match view.side {
                 Side::Inspect => ["side ", &step(), " ", &node()].concat(),
@@ -65,6 +75,8 @@ impl Slot {
                     Draw::Nothing => String::new(),
                     Draw::New => ["draw new ", &from, " ", query].concat(),
                     Draw::Before => ["draw before ", &from, " ", query].concat(),
+                    Draw::Find { lines: true, .. } => ["draw lines ", query].concat(),
+                    Draw::Find { .. } => ["draw find ", &from, " ", query].concat(),
                     Draw::Connect { to } => {
                         ["draw connect ", &from, " ", &name(to), " ", query].concat()
                     }
@@ -74,6 +86,14 @@ impl Slot {
                 ["quiz ", &step.to_string(), " ", &state.panels.guess].concat()
             }),
             Self::Errand => state.panels.errand.clone(),
+            Self::Aid => match view.aid {
+                Aid::Nothing => String::new(),
+                Aid::Complete { asked } => {
+                    let word = if asked { "proposals " } else { "complete " };
+                    [word, &state.doc.caret().to_string()].concat()
+                }
+                Aid::Card(at) => ["card ", &at.to_string()].concat(),
+            },
         }
     }
 }
@@ -113,6 +133,11 @@ impl Panels {
         &self.html[slot.ix()]
     }
 
+    /// Whether something was asked for a place.
+    pub fn awaits(&self, slot: Slot) -> bool {
+        !self.asked[slot.ix()].1.is_empty()
+    }
+
     /// Takes in an answer, if it is the answer to the last question.
     ///
     /// What an errand brings has no place: it is given back.
@@ -137,16 +162,21 @@ pub fn ask(state: &mut State) -> Vec<Event> {
     // A text that cannot be built has the panels of the last one that could.
     let stale =
         state.run.newest.is_none() || state.run.is_stale() || state.run.rev != state.doc.rev();
-    let rev = state.run.rev;
     let mut events = Vec::new();
     for slot in Slot::ALL {
-        // An example is opened whatever the text is.
-        if stale && !(slot == Slot::Errand && state.panels.errand.starts_with("make example ")) {
+        let ask = slot.ask(state);
+        if stale && !slot.is_free(&ask) {
             continue;
         }
-        let now = (rev, slot.ask(state));
+        // What is asked at a word is asked of the newest text.
+        let (rev, text) = match slot {
+            Slot::Aid => (state.doc.rev(), state.doc.text()),
+            _ => (state.run.rev, state.run.of.as_str()),
+        };
+        let text = text.to_owned();
+        let now = (rev, ask);
         let was = &mut state.panels.asked[slot.ix()];
-        if *was == now {
+        if *was == now || was.1.is_empty() && now.1.is_empty() {
             continue;
         }
         // Another panel is not shown in this one's frame.
@@ -158,7 +188,7 @@ pub fn ask(state: &mut State) -> Vec<Event> {
         was.clone_from(&now);
         // A node that was selected is told at once; the steps that one runs through are not.
         let waits = slot == Slot::Side && state.view.selected.is_none();
-        events.push(Event::Ask { slot, rev, text: state.run.of.clone(), ask: now.1, waits });
+        events.push(Event::Ask { slot, rev, text, ask: now.1, waits });
     }
     events
 }

@@ -4,7 +4,7 @@
 
 use super::action::{Action, Move, Pane};
 use super::names::Arrow;
-use super::view::{Draw, Over};
+use super::view::{Aid, Draw, Over};
 
 /// A key press.
 #[expect(clippy::struct_excessive_bools, reason = "that is what a key press consists of")]
@@ -39,17 +39,126 @@ pub enum Focus {
     Nowhere,
 }
 
+/// The single characters that do something in the graph or the stepper, each with what it does.
+pub const LETTERS: [(char, &str); 14] = [
+    ('n', "New node, which reads the selected one"),
+    ('c', "Connect the selected node"),
+    ('e', "Edit the node's line"),
+    ('d', "Duplicate the node"),
+    ('f', "The fold, cell by cell"),
+    ('p', "The paths of the node"),
+    ('l', "Next rules"),
+    ('.', "Next fold"),
+    (',', "Previous fold"),
+    (']', "Next contribution to the node's gradient"),
+    ('[', "Previous contribution"),
+    ('0', "Fit the graph into its pane"),
+    ('+', "Closer"),
+    ('-', "Farther"),
+];
+
+/// Which characters do what: those of [`LETTERS`], unless the user has others, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyMap {
+    is_off: bool,
+    keys: [char; LETTERS.len()],
+}
+
+impl Default for KeyMap {
+    fn default() -> Self {
+        Self { is_off: false, keys: LETTERS.map(|(key, _)| key) }
+    }
+}
+
+impl KeyMap {
+    /// Reads [`KeyMap::text`]; what is not one is the map as it is at first.
+    pub fn read(text: &str) -> Self {
+        let mut map = Self::default();
+        let mut chars = text.chars();
+        map.is_off = chars.next() == Some('x');
+        let keys: Vec<char> = chars.collect();
+        let differ = keys.iter().enumerate().all(|(ix, key)| !keys[..ix].contains(key));
+        if keys.len() == map.keys.len() && differ {
+            map.keys.copy_from_slice(&keys);
+        }
+        map
+    }
+
+    /// The map in one word: `o` or `x` for on or off, and the characters in order.
+    pub fn text(&self) -> String {
+        let state = if self.is_off { 'x' } else { 'o' };
+        [state].iter().chain(&self.keys).collect()
+    }
+
+    /// Changes the map as the words say: `on`, `off`, `reset`, or a place and its new key. Who had that key before gets
+    /// the old one, so that no key does two things. No where they say nothing.
+    pub fn change(&mut self, words: &str) -> bool {
+        let (first, key) = words.split_once(' ').unwrap_or((words, ""));
+        match first {
+            "on" => self.is_off = false,
+            "off" => self.is_off = true,
+            "reset" => *self = Self::default(),
+            place => {
+                let mut chars = key.chars().flat_map(char::to_lowercase);
+                let place = place.parse::<usize>().ok().filter(|place| *place < self.keys.len());
+                let (Some(place), Some(key), None) = (place, chars.next(), chars.next()) else {
+                    return false;
+                };
+                // A blank plays, and a question mark is how one finds this map.
+                if key.is_whitespace() || key.is_control() || key == '?' {
+                    return false;
+                }
+                let other = self.keys.iter().position(|other| *other == key).unwrap_or(place);
+                self.keys.swap(place, other);
+                self.keys[place] = key;
+            }
+        }
+        true
+    }
+
+    /// Whether no character does anything.
+    pub const fn is_off(&self) -> bool {
+        self.is_off
+    }
+
+    /// The characters, in the order of [`LETTERS`].
+    pub const fn keys(&self) -> &[char] {
+        &self.keys
+    }
+
+    /// What a character of the keyboard stands for; none where it does nothing.
+    fn means(&self, key: char) -> Option<char> {
+        if self.is_off {
+            return None;
+        }
+        // The plus sign of most keyboards has an equals sign beneath it.
+        let key = if key == '=' && !self.keys.contains(&key) { '+' } else { key };
+        self.keys.iter().position(|own| *own == key).map(|ix| LETTERS[ix].0)
+    }
+}
+
 /// What a key press does; none where the browser shall do what it always does.
-pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) -> Option<Action> {
+pub fn action(
+    press: Press<'_>,
+    focus: Focus,
+    pane: Option<Pane>,
+    over: Over,
+    map: &KeyMap,
+) -> Option<Action> {
     let Press { key, command, shift, alt, held } = press;
     if alt {
         return None;
     }
     if command {
+        let in_text = focus == Focus::Field && pane == Some(Pane::Program);
         return match (key, shift) {
             ("ArrowRight", false) if focus == Focus::Graph => Some(Action::Draw(Draw::New)),
             ("ArrowLeft", false) if focus == Focus::Graph => Some(Action::Draw(Draw::Before)),
             ("c", false) if focus == Focus::Graph => Some(Action::MakeHere("copy *")),
+            ("k", false) => Some(Action::Draw(Draw::Find { from: pane, lines: false })),
+            ("f", false) if in_text => Some(Action::Draw(Draw::Find { from: pane, lines: true })),
+            (" ", false) if in_text => Some(Action::Aid(Aid::Complete { asked: true })),
+            ("i", false) if in_text => Some(Action::CardHere),
             ("z" | "Z", true) | ("y", false) => Some(Action::Redo),
             ("z", false) => Some(Action::Undo),
             _ => None,
@@ -65,6 +174,12 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
     let stepping = matches!(focus, Focus::Scrubber | Focus::Stepper | Focus::Nowhere);
     let letters = matches!(focus, Focus::Graph | Focus::Scrubber | Focus::Stepper);
     let walking = focus == Focus::Graph;
+    let mut chars = key.chars();
+    if let (true, Some(one), None) = (letters, chars.next(), chars.next())
+        && one != ' '
+    {
+        return character(map, one, walking, held);
+    }
     Some(match key {
         "ArrowRight" if stepping && shift => Action::Step(Move::NextNode),
         "ArrowLeft" if stepping && shift => Action::Step(Move::BackNode),
@@ -79,33 +194,54 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "ArrowRight" if walking => Action::Walk(Arrow::Right),
         "ArrowUp" if walking => Action::Walk(Arrow::Up),
         "ArrowDown" if walking => Action::Walk(Arrow::Down),
-        "." if letters => Action::Step(Move::Fold { forward: true }),
-        "," if letters => Action::Step(Move::Fold { forward: false }),
-        "l" if letters && !held => Action::NextRules,
-        "p" if letters && !held => Action::Toggle(Over::Paths),
-        "f" if letters && !held => Action::Toggle(Over::Fold),
-        "?" if letters => Action::Help,
-        "n" if walking && !held => Action::Draw(Draw::New),
-        "c" if walking && !held => Action::Draw(Draw::Connect { to: None }),
-        "e" if walking && !held => Action::EditLine,
-        "d" if walking && !held => Action::MakeHere("duplicate *"),
         "Delete" | "Backspace" if walking && !held => Action::MakeHere("delete *"),
-        "0" if walking => Action::Fit,
-        "+" | "=" if walking => Action::Zoom { factor: 1.25, at: None },
-        "-" if walking => Action::Zoom { factor: 0.8, at: None },
         _ => return None,
     })
 }
 
-/// The map as the page shows it: keys, what they do.
+/// What a single character does in the graph (`walking`) or in the stepper.
+fn character(map: &KeyMap, key: char, walking: bool, held: bool) -> Option<Action> {
+    if key == '?' {
+        return Some(Action::Toggle(Over::Keys));
+    }
+    Some(match map.means(key)? {
+        '.' => Action::Step(Move::Fold { forward: true }),
+        ',' => Action::Step(Move::Fold { forward: false }),
+        ']' => Action::Step(Move::Contribution { forward: true }),
+        '[' => Action::Step(Move::Contribution { forward: false }),
+        'l' if !held => Action::NextRules,
+        'p' if !held => Action::Toggle(Over::Paths),
+        'f' if !held => Action::Toggle(Over::Fold),
+        'n' if walking && !held => Action::Draw(Draw::New),
+        'c' if walking && !held => Action::Draw(Draw::Connect { to: None }),
+        'e' if walking && !held => Action::EditLine,
+        'd' if walking && !held => Action::MakeHere("duplicate *"),
+        '0' if walking => Action::Fit,
+        '+' if walking => Action::Zoom { factor: 1.25, at: None },
+        '-' if walking => Action::Zoom { factor: 0.8, at: None },
+        _ => return None,
+    })
+}
+
+/// The keys that are no single characters, as the page shows them: keys, what they do.
 pub const MAP: [(&str, &[(&str, &str)]); 4] = [
     (
         "Anywhere",
         &[
+            ("Ctrl K", "Find an action, a node or a line"),
             ("F6", "Next pane, with Shift the previous"),
             ("F8", "Next problem, with Shift the previous"),
             ("Ctrl Z", "Undo, with Shift redo"),
             ("Esc", "Back to the graph"),
+        ],
+    ),
+    (
+        "Program",
+        &[
+            ("Ctrl Space", "What can stand here"),
+            ("Ctrl I", "About the word at the caret"),
+            ("Ctrl F", "Find in the program"),
+            ("Tab", "Write the proposal, where one is shown"),
         ],
     ),
     (
@@ -115,6 +251,7 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
             ("Shift ← →", "Previous, next node"),
             ("Home End", "First, last step"),
             ("Space", "Play or pause, on the scrubber"),
+            ("?", "This map"),
         ],
     ),
     (
@@ -122,35 +259,25 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
         &[
             ("← →", "To an input, to a consumer"),
             ("↑ ↓", "To the node above, below"),
-            ("N", "New node, which reads the selected one"),
-            ("C", "Connect the selected node"),
-            ("Ctrl →", "New node behind it"),
+            ("Ctrl →", "New node behind the selected one"),
             ("Ctrl ←", "New node before it"),
-            ("E", "Edit its line"),
-            ("D", "Duplicate it"),
             ("Del", "Delete it"),
-            ("0 + −", "Fit, closer, farther"),
+            ("Ctrl C", "Copy its lines"),
             ("Esc", "Nothing selected"),
-        ],
-    ),
-    (
-        "Stepper and graph",
-        &[
-            (". ,", "Next, previous fold"),
-            ("F", "The fold, cell by cell"),
-            ("P", "The paths of the node"),
-            ("L", "Next rules"),
-            ("?", "This map"),
         ],
     ),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::{Focus, Press, action};
+    use super::{Focus, KeyMap, LETTERS, Press};
     use crate::model::action::{Action, Move, Pane};
     use crate::model::names::Arrow;
     use crate::model::view::Over;
+
+    fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) -> Option<Action> {
+        super::action(press, focus, pane, over, &KeyMap::default())
+    }
 
     fn press(key: &str, focus: Focus) -> Option<Action> {
         action(Press { key, ..Press::default() }, focus, None, Over::Graph)
@@ -203,5 +330,44 @@ mod tests {
             Some(Action::Toggle(Over::Graph))
         ));
         assert!(press("Escape", Focus::Field).is_none());
+    }
+
+    #[test]
+    fn every_letter_does_something() {
+        for (key, does) in LETTERS {
+            assert!(press(&key.to_string(), Focus::Graph).is_some(), "{key} {does}");
+        }
+        assert!(press("=", Focus::Graph).is_some(), "the key of the plus sign");
+    }
+
+    #[test]
+    fn letters_change_places_so_that_none_does_two_things() {
+        let mut map = KeyMap::default();
+        let with = |map: &KeyMap, key| {
+            super::action(Press { key, ..Press::default() }, Focus::Graph, None, Over::Graph, map)
+        };
+        assert!(map.change("0 x"), "N");
+        assert!(with(&map, "n").is_none());
+        assert!(matches!(with(&map, "x"), Some(Action::Draw(_))));
+        assert!(map.change("1 L"), "connect takes the letter of the rules");
+        assert!(matches!(with(&map, "l"), Some(Action::Draw(_))));
+        assert!(matches!(with(&map, "c"), Some(Action::NextRules)));
+        assert_eq!(KeyMap::read(&map.text()), map);
+        for odd in ["0 ", "0  ", "0 ?", "0 ab", "99 a", "", "odd", "-1 a"] {
+            assert!(!map.change(odd), "{odd}");
+        }
+        assert!(map.change("off"));
+        assert!(with(&map, "x").is_none());
+        assert!(matches!(with(&map, "?"), Some(Action::Toggle(Over::Keys))), "the way back");
+        assert_eq!(KeyMap::read(&map.text()), map);
+        assert!(map.change("reset"));
+        assert_eq!(map, KeyMap::default());
+    }
+
+    #[test]
+    fn what_was_kept_wrongly_is_the_map_as_it_is_at_first() {
+        for text in ["", "o", "onnnnnnnnnnnnnn", "oabc"] {
+            assert_eq!(KeyMap::read(text), KeyMap::default(), "{text}");
+        }
     }
 }

@@ -6,10 +6,13 @@
 use foldback::construct::Budget;
 use foldback::report::{Analysis, NodeRow, Report, analyse};
 
+mod aid;
 pub mod checks;
 mod draw;
 mod evidence;
+mod find;
 mod fold;
+mod keys;
 mod mathml;
 mod paths;
 mod quiz;
@@ -58,6 +61,10 @@ pub fn panel(opened: &Opened, ask: &str) -> String {
             let step = number().unwrap_or(0);
             fold::panel(opened, step as usize, rest.split_once(' ').map_or("", |(_, args)| args))
         }
+        "complete" => aid::proposals(&opened.text, number().unwrap_or(0), false),
+        "proposals" => aid::proposals(&opened.text, number().unwrap_or(0), true),
+        "card" => aid::card(&opened.text, number().unwrap_or(0)),
+        "keys" => keys::panel(rest),
         "checks" => checks::frame(opened.report()),
         "draw" => draw::panel(opened, rest),
         "make" => draw::make(opened, rest),

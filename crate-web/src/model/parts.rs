@@ -108,7 +108,16 @@ impl Seen {
         let (was, is) = (&self.view, &now.view);
         let step = |view: &View| (view.step, view.grain, view.selected);
         let choice = |view: &View| {
-            (view.tab, view.playing, view.speed, view.theme, view.draw, view.predict, view.quiz)
+            (
+                view.tab,
+                view.playing,
+                view.speed,
+                view.theme,
+                view.draw,
+                view.predict,
+                view.quiz,
+                view.aid,
+            )
         };
         [
             (OVER, was.over != is.over),

@@ -18,7 +18,7 @@ use super::names::{self, Arrow};
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::trainer;
-use super::view::{Camera, Over, Room, Scroll, Side, Size, Tab, Theme, View};
+use super::view::{Aid, Camera, Over, Room, Scroll, Side, Size, Tab, Theme, View};
 use crate::protocol::{Checked, Job, Trained};
 
 /// The rule sets, in the order in which one goes through them.
@@ -132,11 +132,18 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = Vec::new();
     match action {
         Action::Type { text, caret } => {
+            let grew = text.len() > state.doc.text().len();
             if state.doc.typed(&text, caret) {
+                state.view.aid = panels::aid(state, grew);
                 edited(state, &mut effects);
             }
         }
-        Action::Caret(caret) => state.doc.put_caret(caret),
+        Action::Caret(caret) => {
+            if caret != state.doc.caret() {
+                state.view.aid = Aid::Nothing;
+            }
+            state.doc.put_caret(caret);
+        }
         Action::Undo => {
             if state.doc.undo() {
                 rewritten(state, &mut effects, "Undone");
@@ -230,6 +237,11 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
         | Action::Predict
         | Action::Guess(_)
         | Action::EditLine
+        | Action::Aid(_)
+        | Action::CardHere
+        | Action::Write { .. }
+        | Action::GoTo(_)
+        | Action::Keys(_)
         | Action::Take(_) => panels::acted(state, action, &mut effects),
         Action::Show(tab) => state.view.tab = tab,
         Action::SetTheme(theme) => {
@@ -245,13 +257,7 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
                 (None, true) => 0,
                 (None, false) => n - 1,
             };
-            match Pane::ALL[next] {
-                Pane::Program => state.view.tab = Tab::Program,
-                Pane::Stage => state.view.tab = Tab::Graph,
-                Pane::Side => state.view.tab = Tab::Inspect,
-                Pane::Stepper | Pane::Dock => {}
-            }
-            effects.push(Effect::Focus(Pane::ALL[next]));
+            go_to_pane(state, Pane::ALL[next], &mut effects);
         }
         Action::Resize(room) => {
             let turned = room.narrow != state.room.narrow;
@@ -315,7 +321,6 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             state.n_links += 1;
         }
         Action::Retry => effects.push(Effect::Retry),
-        Action::Help => effects.push(Effect::Help),
     }
     effects
 }
@@ -332,11 +337,23 @@ impl Run {
         view.selected.or_else(|| self.node_of_step(view.step))
     }
 
+    /// The forward node that a node is, or whose gradient it is.
+    pub fn forward(&self, node: Option<u32>) -> Option<u32> {
+        let report = self.report()?;
+        if node? < report.n_forward { node } else { report.nodes.get(node? as usize)?.into }
+    }
+
     fn retime(&mut self) {
         self.timeline =
             Timeline::new(self.shown.clone(), self.checks.clone(), self.training.clone());
         self.version += 1;
     }
+}
+
+/// Brings a pane into sight and gives it the focus.
+fn go_to_pane(state: &mut State, pane: Pane, effects: &mut Vec<Effect>) {
+    state.view.tab = Tab::of(pane).unwrap_or(state.view.tab);
+    effects.push(Effect::Focus(pane));
 }
 
 /// The text has changed: the engine reads it.
@@ -465,7 +482,13 @@ fn step(state: &mut State, to: Move) -> bool {
             let next = view.selected.and_then(|node| timeline.next_about(view.step, node));
             next.unwrap_or(view.step)
         }
-        Move::Fold { forward } => timeline.fold(view.step, forward).unwrap_or(view.step),
+        Move::Contribution { forward } => {
+            // Every contribution passes a fold, also one that has nothing to do.
+            let node = state.run.forward(state.run.inspected(&view));
+            let next = node.and_then(|node| timeline.fold(view.step, forward, Some(node)));
+            next.unwrap_or(view.step)
+        }
+        Move::Fold { forward } => timeline.fold(view.step, forward, None).unwrap_or(view.step),
     };
     if target == view.step && view.selected.is_none() {
         return false;

@@ -236,11 +236,13 @@ impl Timeline {
         self.report()?.ticks.iter().position(|tick| tick.kind == TickGlyph::Seed)
     }
 
-    /// The nearest fold after or before a step, in a ring.
-    pub fn fold(&self, from: usize, forward: bool) -> Option<usize> {
+    /// The nearest fold after or before a step, in a ring: of any node's contribution, or of those to one node.
+    pub fn fold(&self, from: usize, forward: bool, to: Option<u32>) -> Option<usize> {
         let ticks = &self.report()?.ticks;
-        let is_fold =
-            |&step: &usize| matches!(ticks[step].kind, TickGlyph::Fold | TickGlyph::FoldNoOp);
+        let is_fold = |&step: &usize| {
+            matches!(ticks[step].kind, TickGlyph::Fold | TickGlyph::FoldNoOp)
+                && (to.is_none() || ticks[step].target == to)
+        };
         let from = from.min(ticks.len());
         if forward {
             (from + 1..ticks.len()).chain(0..from).find(is_fold)
@@ -467,11 +469,11 @@ pub(crate) mod tests {
     #[test]
     fn folds_are_found_both_ways() {
         let timeline = timeline(TickGlyph::Emit);
-        assert_eq!(timeline.fold(0, true), Some(8));
-        assert_eq!(timeline.fold(8, true), None, "there is no other");
-        assert_eq!(timeline.fold(10, true), Some(8));
-        assert_eq!(timeline.fold(12, false), Some(8));
-        assert_eq!(timeline.fold(8, false), None);
+        assert_eq!(timeline.fold(0, true, None), Some(8));
+        assert_eq!(timeline.fold(8, true, None), None, "there is no other");
+        assert_eq!(timeline.fold(10, true, None), Some(8));
+        assert_eq!(timeline.fold(12, false, None), Some(8));
+        assert_eq!(timeline.fold(8, false, None), None);
     }
 
     #[test]

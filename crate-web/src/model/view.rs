@@ -1,5 +1,7 @@
 //! What the page shows of a document, as plain data: nothing here changes the text or the graph.
 
+use super::action::Pane;
+use super::keys::KeyMap;
 use super::timeline::Grain;
 
 /// What is over the middle of the page.
@@ -20,6 +22,8 @@ pub enum Over {
     Paths,
     /// The language, the ops and the codes.
     Reference,
+    /// The keyboard map.
+    Keys,
 }
 
 /// Which list of things to draw is open.
@@ -37,6 +41,28 @@ pub enum Draw {
     },
     /// New nodes before the selected one.
     Before,
+    /// Everything that can be done or looked at.
+    Find {
+        /// The pane that gets the focus back.
+        from: Option<Pane>,
+        /// Whether the lines of the program alone are looked through.
+        lines: bool,
+    },
+}
+
+/// What stands at a word of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Aid {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What can be written at the caret.
+    Complete {
+        /// Whether it was asked for, and not just typed into.
+        asked: bool,
+    },
+    /// What is to be said of the word at this byte.
+    Card(usize),
 }
 
 /// What the right column shows.
@@ -62,6 +88,16 @@ pub enum Tab {
 }
 
 impl Tab {
+    /// The one that shows a pane, where not all of them do.
+    pub const fn of(pane: Pane) -> Option<Self> {
+        match pane {
+            Pane::Program => Some(Self::Program),
+            Pane::Stage => Some(Self::Graph),
+            Pane::Side => Some(Self::Inspect),
+            Pane::Stepper | Pane::Dock => None,
+        }
+    }
+
     /// As `data-tab` and the tabs' commands write it.
     pub const fn key(self) -> &'static str {
         match self {
@@ -189,6 +225,10 @@ pub struct View {
     pub speed: Speed,
     /// Light or dark.
     pub theme: Theme,
+    /// What stands at a word of the program.
+    pub aid: Aid,
+    /// Which letters do what.
+    pub keys: KeyMap,
 }
 
 /// Where the picture stands in its pane.

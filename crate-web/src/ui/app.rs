@@ -8,6 +8,7 @@ use super::canvas::{At, Gesture, Mounted};
 use super::{browser, files, listen};
 use crate::link::Link;
 use crate::model::action::{Action, Effect};
+use crate::model::keys::KeyMap;
 use crate::model::parts::{N_SIGNALS, Seen, Signals};
 use crate::model::reduce::{State, reduce};
 use crate::model::supervise::Event;
@@ -38,12 +39,17 @@ pub(super) struct Desk {
     pub(super) coloured: Option<(u32, u32)>,
     /// The one timer of playing: pausing and playing again must not make two.
     pub(super) beat: Option<i32>,
+    /// Where the pointer rests on the program, and the timer of that.
+    pub(super) pointed: Option<(f64, f64)>,
+    /// The timer.
+    pub(super) resting: Option<i32>,
 }
 
 impl App {
     /// A page that is to open a document.
     pub(super) fn new(text: &str) -> Self {
-        let (state, first) = State::open(text, browser::room(), browser::stored_theme());
+        let (mut state, first) = State::open(text, browser::room(), browser::stored_theme());
+        state.view.keys = KeyMap::read(&browser::stored("keys").unwrap_or_default());
         Self(Box::leak(Box::new(Inner {
             state: RefCell::new(state),
             signals: Default::default(),
@@ -123,7 +129,7 @@ impl App {
             Effect::FocusSelected => listen::focus_selected(self),
             Effect::Theme(theme) => browser::set_theme(theme),
             Effect::Wait(milliseconds) => listen::beat(self, milliseconds),
-            Effect::Help => browser::show_help(),
+            Effect::KeepKeys(keys) => browser::store("keys", &keys),
         }
     }
 

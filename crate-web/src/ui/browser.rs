@@ -2,11 +2,14 @@
 
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, Storage};
+use web_sys::{
+    Element, HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition,
+    Storage,
+};
 
 use crate::model::action::Pane;
 use crate::model::utf16::units;
-use crate::model::view::{Room, Size, Theme};
+use crate::model::view::{Room, Size, Tab, Theme};
 
 /// Below this width the panes are tabs; `app.css` has the same number.
 const NARROW: f64 = 900.0;
@@ -32,6 +35,13 @@ pub(super) fn all(within: &Element, selector: &str) -> Vec<Element> {
         }
     }
     found
+}
+
+/// Scrolls as little as brings an element into sight.
+pub(super) fn nearest(element: &Element) {
+    let options = ScrollIntoViewOptions::new();
+    options.set_block(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&options);
 }
 
 /// The element with the focus, where it is not the whole page.
@@ -123,6 +133,10 @@ fn focus(selector: &str) {
 }
 
 pub(super) fn focus_pane(pane: Pane) {
+    // What is not in sight cannot have the focus, and the tab is changed a little later.
+    if let (Some(tab), Some(app)) = (Tab::of(pane), one("#app > .app")) {
+        let _ = app.set_attribute("data-tab", tab.key());
+    }
     match pane {
         Pane::Program => focus("#text"),
         Pane::Stage => {
@@ -138,14 +152,6 @@ pub(super) fn focus_pane(pane: Pane) {
 
 pub(super) fn focus_node(node: u32) {
     focus(&["#graph [data-node='", &node.to_string(), "']"].concat());
-}
-
-pub(super) fn show_help() {
-    if let Some(dialog) = by_id::<HtmlDialogElement>("keys")
-        && !dialog.open()
-    {
-        let _ = dialog.show_modal();
-    }
 }
 
 /// The time in milliseconds, from some moment on.

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement};
 
 use super::app::App;
-use super::browser::{all, by_id, focused, one};
+use super::browser::{all, by_id, focused, nearest, one};
 use crate::model::action::Action;
 use crate::model::view::Draw;
 
@@ -31,7 +31,7 @@ pub(super) fn key(app: App, key: &str) -> bool {
         }
         _ => return false,
     };
-    stand(&lines, to);
+    stand(&lines, to, "#draw input");
     true
 }
 
@@ -41,26 +41,21 @@ pub(super) fn open(place: &Element) {
     if !focused().is_some_and(|element| place.contains(Some(&element))) {
         let _ = field.unchecked_ref::<HtmlElement>().focus();
     }
-    stand(&all(place, "[role=option]"), 0);
+    stand(&all(place, "[role=option]"), 0, "#draw input");
 }
 
-fn stand(lines: &[Element], at: usize) {
+/// Puts the keys at a line; the field that has the focus says so.
+pub(super) fn stand(lines: &[Element], at: usize, field: &str) {
     for (ix, line) in lines.iter().enumerate() {
         line.set_id(&["line-", &ix.to_string()].concat());
         let is = ix == at;
         let _ = line.class_list().toggle_with_force("on", is);
         let _ = line.set_attribute("aria-selected", if is { "true" } else { "false" });
         if is {
-            if let Some(field) = one("#draw input") {
+            if let Some(field) = one(field) {
                 let _ = field.set_attribute("aria-activedescendant", &line.id());
             }
-            line.scroll_into_view_with_scroll_into_view_options(&nearest());
+            nearest(line);
         }
     }
-}
-
-fn nearest() -> web_sys::ScrollIntoViewOptions {
-    let options = web_sys::ScrollIntoViewOptions::new();
-    options.set_block(web_sys::ScrollLogicalPosition::Nearest);
-    options
 }

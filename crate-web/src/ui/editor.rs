@@ -1,10 +1,11 @@
 //! The program: a text field over its own picture in colours.
 
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, HtmlTextAreaElement, InputEvent};
+use web_sys::{Element, HtmlElement, HtmlTextAreaElement, InputEvent};
 
+use super::aid;
 use super::app::App;
-use super::browser::{focused, one};
+use super::browser::{by_id, focused, nearest, one};
 use crate::model::action::Action;
 use crate::model::markup::code::{self, Said};
 use crate::model::reduce::State;
@@ -14,9 +15,11 @@ use crate::model::utf16::byte;
 pub(super) fn paint(app: App) {
     let Some(under) = one("#program div.code") else { return };
     let of = app.read(|state| Some((state.doc.rev(), state.run.version)));
+    let mut fresh = false;
     if app.desk(|desk| std::mem::replace(&mut desk.coloured, of)) != of {
         let colours = app.read(|state| code::code(state.doc.text(), said(state)));
         under.set_inner_html(&colours);
+        fresh = true;
     }
     // The caret and the step change often: only classes of lines change with them.
     let lines = app.read(|state| {
@@ -27,6 +30,41 @@ pub(super) fn paint(app: App) {
     });
     for (class, line) in lines {
         mark(&under, class, line);
+    }
+    // What is said of a text takes room from it: the line that one writes in stays in sight.
+    if fresh
+        && focused().is_some_and(|held| held.id() == "text")
+        && let Some(line) = one("#program .cur")
+    {
+        nearest(&line);
+    }
+    brackets(app);
+}
+
+/// Marks the bracket at the caret and the one that it belongs to.
+fn brackets(app: App) {
+    let pair = app.read(|state| code::brackets(state.doc.text(), state.doc.caret()));
+    for (ix, id) in ["bracket", "partner"].into_iter().enumerate() {
+        let Some(mark) = by_id::<HtmlElement>(id) else { continue };
+        let at = pair.and_then(|pair| pair[ix]);
+        let rect = at.and_then(|at| aid::rect_of(app, at, at + 1));
+        let paper = mark.parent_element().map(|paper| paper.get_bounding_client_rect());
+        let style = mark.style();
+        let (Some(rect), Some(paper)) = (rect, paper) else {
+            let _ = style.set_property("display", "none");
+            continue;
+        };
+        let odd = pair.is_some_and(|pair| pair[1].is_none());
+        let _ = mark.class_list().toggle_with_force("odd", odd);
+        let _ = style.remove_property("display");
+        for (name, value) in [
+            ("left", rect.left() - paper.left()),
+            ("top", rect.top() - paper.top()),
+            ("width", rect.width()),
+            ("height", rect.height()),
+        ] {
+            aid::pixels(&style, name, value);
+        }
     }
 }
 

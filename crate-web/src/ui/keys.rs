@@ -5,10 +5,10 @@ use web_sys::{Element, KeyboardEvent};
 
 use super::app::App;
 use super::browser::focused;
-use super::{draw, over};
+use super::{aid, draw, editor, over};
 use crate::model::action::Pane;
 use crate::model::keys::{Focus, Press, action};
-use crate::model::view::Draw;
+use crate::model::view::{Aid, Draw};
 
 pub(super) fn pressed(app: App, event: &JsValue) {
     let event: &KeyboardEvent = event.unchecked_ref();
@@ -22,6 +22,9 @@ pub(super) fn pressed(app: App, event: &JsValue) {
     }
     let key = event.key();
     if app.read(|state| state.view.draw) != Draw::Nothing && draw::key(app, &key) {
+        return event.prevent_default();
+    }
+    if app.read(|state| state.view.aid) != Aid::Nothing && aid::key(app, &key) {
         return event.prevent_default();
     }
     if focused.as_ref().is_some_and(|element| element.has_attribute("data-scrub"))
@@ -41,9 +44,12 @@ pub(super) fn pressed(app: App, event: &JsValue) {
         alt: event.alt_key(),
         held: event.repeat(),
     };
-    let over = app.read(|state| state.view.over);
-    if let Some(action) = action(press, place(focused.as_ref()), pane(focused.as_ref()), over) {
+    let (over, map) = app.read(|state| (state.view.over, state.view.keys));
+    let (place, pane) = (place(focused.as_ref()), pane(focused.as_ref()));
+    if let Some(action) = action(press, place, pane, over, &map) {
         event.prevent_default();
+        // The browser tells of a caret that moves a little later.
+        editor::caret_moved(app, event);
         app.dispatch(action);
     }
 }

@@ -8,16 +8,17 @@ use web_sys::{
 };
 
 use super::app::App;
-use super::{browser, canvas, editor, files, keys, over, scrubber};
+use super::{aid, browser, canvas, editor, files, keys, over, scrubber};
 use crate::model::action::{Action, Source};
 use crate::model::markup::command;
 use crate::model::reduce::RULES;
+use crate::model::view::Draw;
 
 /// What is called back, with whatever the browser gives.
 type Heard = fn(App, &JsValue);
 
 /// By the id of an element; the empty one is the window.
-const HEARD: [(&str, &str, Heard); 18] = [
+const HEARD: [(&str, &str, Heard); 21] = [
     ("", "keydown", keys::pressed),
     ("", "dragover", |_, event| event.unchecked_ref::<Event>().prevent_default()),
     ("", "drop", files::dropped),
@@ -26,6 +27,9 @@ const HEARD: [(&str, &str, Heard); 18] = [
     ("app", "input", told),
     ("text", "input", editor::typed),
     ("text", "beforeinput", editor::before),
+    ("program", "pointermove", aid::pointed),
+    ("program", "pointerleave", aid::left),
+    ("program", "scroll", aid::scrolled),
     ("graph", "click", canvas::pressed),
     ("graph", "keydown", canvas::key),
     ("graph", "wheel", canvas::wheel),
@@ -93,6 +97,11 @@ fn clicked(app: App, event: &JsValue) {
         _ => command::read(&command),
     };
     let Some(action) = action else { return };
+    // What is found in the list of everything is done after it; a drawn line closes its list when it is written.
+    let found = matches!(app.read(|state| state.view.draw), Draw::Find { .. });
+    if found && control.closest("#draw").ok().flatten().is_some() {
+        app.dispatch(Action::Draw(Draw::Nothing));
+    }
     // A file is chosen over the menu.
     if !matches!(action, Action::ChooseFile) {
         let mut menu = control.closest("[popover]").ok().flatten();
@@ -125,13 +134,11 @@ fn changed(app: App, event: &JsValue) {
             app.dispatch(Action::SetRules(rules));
         }
     } else if let Some(input) = target::<HtmlInputElement>(event)
-        && let Some(words) = input.get_attribute("data-make")
+        && let Some(words) = input.get_attribute("data-then")
     {
-        app.dispatch(Action::Make(words + &input.value()));
-    } else if let Some(input) = target::<HtmlInputElement>(event)
-        && let Some(words) = input.get_attribute("data-guess")
-    {
-        app.dispatch(Action::Guess(words + &input.value()));
+        if let Some(action) = command::read(&(words + &input.value())) {
+            app.dispatch(action);
+        }
     } else if let Some(input) =
         target::<HtmlInputElement>(event).filter(|input| input.type_() == "file")
     {

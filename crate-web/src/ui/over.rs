@@ -5,8 +5,8 @@ use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use super::app::App;
 use super::browser::{all, by_id, one};
-use super::draw;
 use super::listen::target;
+use super::{aid, draw};
 use crate::model::action::Action;
 use crate::model::markup::{over, steps};
 use crate::model::view::Scroll;
@@ -20,7 +20,7 @@ pub(super) fn open(app: App) {
     let Some(stage) = by_id::<Element>("stage").filter(|_| !panel.is_empty()) else { return };
     let _ = stage.insert_adjacent_html("beforeend", &panel);
     if let Some(made) = one("#over > .made") {
-        dress(&made);
+        dress(app, &made);
     }
     // The table opens where one stands.
     if let Some(body) = one("#over > .steps") {
@@ -30,13 +30,15 @@ pub(super) fn open(app: App) {
 
 /// Gives what a panel's markup says of its style to its elements: the content security policy lets a script do it, and
 /// no attribute. A fold that has just been put there is folded once.
-pub(super) fn dress(place: &Element) {
+pub(super) fn dress(app: App, place: &Element) {
     for element in all(place, "[data-style]") {
         let style = element.get_attribute("data-style").unwrap_or_default();
         element.unchecked_ref::<HtmlElement>().style().set_css_text(&style);
     }
-    if place.id() == "draw" {
-        draw::open(place);
+    match &*place.id() {
+        "draw" => draw::open(place),
+        "aid" => aid::place(app, place),
+        _ => {}
     }
     if one("#over .fold").is_some_and(|fold| place.contains(Some(&fold))) {
         turn("play");

@@ -30,17 +30,17 @@ impl Row {
         if known && self.last == now {
             return;
         }
-        put(&place, self.part.put, &now, !self.last.is_empty());
+        put(app, &place, self.part.put, &now, !self.last.is_empty());
         self.place = Some(place);
         self.last = now;
     }
 }
 
-fn put(place: &Element, how: Put, text: &str, again: bool) {
+fn put(app: App, place: &Element, how: Put, text: &str, again: bool) {
     let on = !text.is_empty();
     match how {
         Put::Text => place.set_text_content(Some(text)),
-        Put::Markup => set_markup(place, text),
+        Put::Markup => set_markup(app, place, text),
         Put::After => {
             if let Some(old) = place.next_element_sibling().filter(|_| again) {
                 old.remove();
@@ -66,14 +66,14 @@ fn put(place: &Element, how: Put, text: &str, again: bool) {
 }
 
 /// Replaces the markup. A control that had the focus has it again if there still is one like it.
-fn set_markup(place: &Element, markup: &str) {
+fn set_markup(app: App, place: &Element, markup: &str) {
     let held = focused().filter(|focused| place != focused && place.contains(Some(focused)));
     let handle = held.as_ref().and_then(|held| {
         let by = |name: &str| Some(["[", name, "=\"", &held.get_attribute(name)?, "\"]"].concat());
         by("data-key").or_else(|| by("data-do"))
     });
     place.set_inner_html(markup);
-    over::dress(place);
+    over::dress(app, place);
     if let Some(again) = handle.and_then(|handle| place.query_selector(&handle).ok().flatten()) {
         // A field that one is writing in goes on where it was.
         if let (Some(old), Some(new)) = (

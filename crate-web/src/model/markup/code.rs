@@ -99,6 +99,35 @@ pub fn line_of_node(text: &str, said: Said<'_>, node: u32) -> Option<usize> {
     Shift::new(said.of, text).span(span).map(|(start, _)| line_of(text, start))
 }
 
+/// The bracket that ends or begins at a byte, and the one that it belongs to, if it has one. The text's other brackets
+/// are counted as they stand: a `)` closes whatever is open.
+pub fn brackets(text: &str, caret: usize) -> Option<[Option<usize>; 2]> {
+    let lexed = lex(text);
+    let at_caret =
+        |span: foldback::lang::Span| span.range().end == caret || span.range().start == caret;
+    let is_bracket = |kind: TokenKind| matches!(kind, TokenKind::Open(_) | TokenKind::Close(_));
+    let here = lexed.tokens.iter().find(|t| is_bracket(t.kind) && at_caret(t.span))?;
+    let here = here.span.range().start;
+    let mut open: Vec<(usize, Bracket)> = Vec::new();
+    for token in &lexed.tokens {
+        let at = token.span.range().start;
+        match token.kind {
+            TokenKind::Open(bracket) => open.push((at, bracket)),
+            TokenKind::Close(bracket) => {
+                let pair = open.pop().filter(|(_, opened)| *opened == bracket).map(|(at, _)| at);
+                if at == here {
+                    return Some([Some(here), pair]);
+                }
+                if pair == Some(here) {
+                    return Some([Some(here), Some(at)]);
+                }
+            }
+            _ => {}
+        }
+    }
+    Some([Some(here), None])
+}
+
 /// Where the bytes of one text stand in another: kept before and after the one change between them.
 pub struct Shift {
     same_start: usize,
@@ -231,7 +260,7 @@ fn spans(
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, Shift, code};
+    use super::{Said, Shift, brackets, code};
     use foldback::report::{FindingRow, NodeRow, Report, Role};
 
     fn finding(span: (u32, u32), stops: bool) -> FindingRow {
@@ -277,6 +306,19 @@ mod tests {
             "<div class=\"ln\"><i>1</i><span>c = w</span></div>\
              <div class=\"ln bad\"><i>2</i><b>[2,3]</b><span>y = w / <span class=\" hot\">c</span></span></div>"
         );
+    }
+
+    #[test]
+    fn a_bracket_at_the_caret_has_a_partner() {
+        let text = "y = f(g(a), [1, 2])";
+        assert_eq!(brackets(text, 5), Some([Some(5), Some(18)]), "before it");
+        assert_eq!(brackets(text, 6), Some([Some(5), Some(18)]), "behind it");
+        assert_eq!(brackets(text, 8), Some([Some(7), Some(9)]));
+        assert_eq!(brackets(text, 19), Some([Some(18), Some(5)]));
+        assert_eq!(brackets(text, 14), None);
+        assert_eq!(brackets("f(a]", 4), Some([Some(3), None]), "of another kind");
+        assert_eq!(brackets("f(a", 2), Some([Some(1), None]));
+        assert_eq!(brackets("# (", 3), None, "a comment has none");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The commands that markup carries in `data-do`: a word, and what it needs to know.
 
-use crate::model::action::{Action, Move, Source};
+use crate::model::action::{Action, Move, Pane, Source};
 use crate::model::reduce::RULES;
 use crate::model::timeline::Grain;
-use crate::model::view::{Draw, Over, Tab, Theme};
+use crate::model::view::{Aid, Draw, Over, Tab, Theme};
 use crate::protocol::Control;
 
 /// What a control's `data-do` asks for.
@@ -19,7 +19,8 @@ pub fn read(command: &str) -> Option<Action> {
         "example" => Action::Open(Source::Example(number(first)?)),
         "choose-file" => Action::ChooseFile,
         "save" => Action::Save,
-        "help" => Action::Help,
+        "help" => Action::Toggle(Over::Keys),
+        "keys" => Action::Keys(command.get(5..).unwrap_or_default().to_owned()),
         "theme" => Action::SetTheme(Theme::from_key(first)),
         "tab" => Action::Show(Tab::from_key(first)?),
         "fix" => Action::Fix { problem: number(first)?, fix: number(second)? },
@@ -50,11 +51,19 @@ pub fn read(command: &str) -> Option<Action> {
             "new" => Draw::New,
             "connect" => Draw::Connect { to: None },
             "before" => Draw::Before,
+            "find" => Draw::Find { from: None, lines: false },
+            "lines" => Draw::Find { from: Some(Pane::Program), lines: true },
             _ => Draw::Nothing,
         }),
         "make" => Action::Make(command.get(5..).unwrap_or_default().to_owned()),
         "predict" => Action::Predict,
         "guess" => Action::Guess(command.get(6..).unwrap_or_default().to_owned()),
+        "write" => {
+            let text = command.splitn(4, ' ').nth(3)?.to_owned();
+            Action::Write { span: (number(first)?, number(second)?), text }
+        }
+        "go-to" => Action::GoTo(number(first)?),
+        "aid" => Action::Aid(Aid::Nothing),
         "edit-line" => Action::EditLine,
         "take" => Action::Take(command.get(5..).unwrap_or_default().to_owned()),
         "rules" => Action::SetRules(RULES.into_iter().find(|rules| *rules == first)?),
@@ -70,6 +79,7 @@ pub fn read(command: &str) -> Option<Action> {
             "sum" => Move::Sum,
             "refusal" => Move::Refusal,
             "node" => Move::About,
+            "contribution" => Move::Contribution { forward: true },
             _ => return None,
         }),
         "step" => Action::Step(Move::To(number(first)?)),

@@ -15,6 +15,7 @@ pub fn panel(state: &State) -> String {
         Over::Rules => ("Rules side by side", "made"),
         Over::Paths => ("Paths", "made"),
         Over::Reference => ("Reference", "made"),
+        Over::Keys => ("Keyboard map", "made"),
     };
     let mut html = Html::new();
     html.raw("<div class=\"over\" id=\"over\"><div class=\"head\"><h2>").raw(word).raw("</h2>");
@@ -54,7 +55,7 @@ pub fn made(state: &State) -> String {
 /// What the panels' worker has made for a place, or what keeps it.
 pub fn from_worker(state: &State, slot: Slot) -> String {
     match state.panels.html(slot) {
-        "" if state.run.is_stale() => {
+        "" if state.run.is_stale() && !state.panels.awaits(slot) => {
             "<p class=\"nopanel\">The text cannot be read as it stands; mend it first</p>"
         }
         "" => "<p class=\"nopanel\">Making this panel…</p>",

@@ -2,7 +2,6 @@
 
 use super::{Html, LEGEND};
 use crate::model::examples::EXAMPLES;
-use crate::model::keys::MAP;
 use crate::model::reduce::RULES;
 use crate::model::view::Theme;
 
@@ -18,7 +17,6 @@ pub fn shell() -> String {
             match piece {
                 markup if ix % 2 == 0 => _ = html.raw(markup),
                 "examples" => examples(&mut html),
-                "keys" => keys(&mut html),
                 "rules" => rules(&mut html),
                 "themes" => themes(&mut html),
                 "legend" => _ = html.raw(LEGEND),
@@ -47,17 +45,6 @@ fn examples(html: &mut Html) {
         html.raw("<li><button class=\"item\" data-do=\"example ").int(ix).raw("\"><strong>");
         html.text(example.name).raw("</strong><span>").text(example.note);
         html.raw("</span></button></li>");
-    }
-}
-
-fn keys(html: &mut Html) {
-    for (title, keys) in MAP {
-        html.raw("<section><h3>").text(title).raw("</h3><dl>");
-        for (key, does) in keys {
-            html.raw("<div><dt><kbd>").text(key).raw("</kbd></dt><dd>").text(does);
-            html.raw("</dd></div>");
-        }
-        html.raw("</dl></section>");
     }
 }
 

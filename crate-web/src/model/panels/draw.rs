@@ -8,7 +8,7 @@ use foldback::lang::patch::{
     Drawn, Entry, Gesture, Input, NewNode, Suits, copy, palette, patch, sketch, targets,
 };
 
-use super::Opened;
+use super::{Opened, find};
 use crate::model::examples::EXAMPLES;
 use crate::model::markup::{Html, shape};
 
@@ -26,6 +26,8 @@ pub(super) fn panel(opened: &Opened, args: &str) -> String {
     let node = Some(node).filter(|name| !name.is_empty() && *name != "-");
     let mut html = Html::new();
     match (kind, node) {
+        ("find", _) => return find::panel(opened, args.get(5..).unwrap_or("")),
+        ("lines", _) => return find::in_lines(opened, args.get(6..).unwrap_or("")),
         ("connect", Some(node)) => {
             let (to, query) = rest.split_once(' ').unwrap_or((rest, ""));
             let to = Some(to).filter(|name| *name != "-");
@@ -60,26 +62,45 @@ pub(super) fn panel(opened: &Opened, args: &str) -> String {
             ops(&mut html, &opened.text, node, rest, OPS, &make);
         }
     }
-    html.raw("</ul><p class=\"foot\"><span><kbd>↑</kbd> <kbd>↓</kbd> choose</span><span><kbd>Enter</kbd> make</span><span><kbd>Esc</kbd> cancel</span></p></div>");
+    foot(&mut html, "make");
     html.done()
 }
 
-fn find<'a>(drawn: &'a [Drawn], name: &str) -> Option<&'a Drawn> {
+/// What a query finds of a name: the places of its letters; none where it does not fit.
+pub(super) fn find_in(query: &str, name: &str) -> Option<Vec<u32>> {
+    let name = name.to_lowercase();
+    let mut marks = Vec::new();
+    for word in query.split_whitespace() {
+        let at = name.find(&word.to_lowercase())?;
+        let start = name.get(..at)?.chars().count() as u32;
+        marks.extend(start..start + word.chars().count() as u32);
+    }
+    Some(marks)
+}
+
+/// The end of a list: which keys do what, Enter this.
+pub(super) fn foot(html: &mut Html, enter: &str) {
+    html.raw("</ul><p class=\"foot\"><span><kbd>↑</kbd> <kbd>↓</kbd> choose</span><span><kbd>Enter</kbd> ");
+    html.raw(enter).raw("</span><span><kbd>Esc</kbd> cancel</span></p></div>");
+}
+
+fn find_node<'a>(drawn: &'a [Drawn], name: &str) -> Option<&'a Drawn> {
     drawn.iter().find(|drawn| drawn.name == name)
 }
 
 fn n_slots(opened: &Opened, name: &str) -> usize {
-    find(&sketch(&opened.text), name).map_or(0, |drawn| drawn.slots.len())
+    find_node(&sketch(&opened.text), name).map_or(0, |drawn| drawn.slots.len())
 }
 
-fn head(html: &mut Html, title: &str, opened: &Opened, node: Option<&str>, query: &str) {
+pub(super) fn head(html: &mut Html, title: &str, opened: &Opened, node: Option<&str>, query: &str) {
     html.raw("<div class=\"palette\" role=\"dialog\" aria-label=\"").raw(title);
     html.raw("\"><p class=\"ask\"><label><span class=\"vh\">").raw(title);
     html.raw("</span><input type=\"text\" role=\"combobox\" aria-expanded=\"true\" aria-controls=\"palette-list\" aria-autocomplete=\"list\" autocomplete=\"off\" spellcheck=\"false\" data-find=\"\" data-key=\"palette\" placeholder=\"");
     html.raw(title).raw("\" value=\"").text(query).raw("\"></label>");
     if let Some(node) = node {
         html.raw("<span class=\"ink3\">from <code>").text(node).raw("</code></span>");
-        if let Some(dims) = find(&sketch(&opened.text), node).and_then(|drawn| drawn.shape.clone())
+        if let Some(dims) =
+            find_node(&sketch(&opened.text), node).and_then(|drawn| drawn.shape.clone())
         {
             html.raw("<span class=\"shape fwg\">").text(&shape(&dims)).raw("</span>");
         }
@@ -91,34 +112,39 @@ fn head(html: &mut Html, title: &str, opened: &Opened, node: Option<&str>, query
         .raw("\">");
 }
 
-fn group(html: &mut Html, title: &str) {
+pub(super) fn group(html: &mut Html, title: &str) {
     html.raw("<li class=\"grp\" role=\"presentation\">").text(title).raw("</li>");
 }
 
-/// A line of the list: whether it fits, its name, what is said of it, the shape it gives.
-struct Line<'a> {
-    make: String,
-    fits: Option<bool>,
-    name: &'a str,
-    found: &'a [u32],
-    says: &'a str,
-    shape: String,
-    marked: &'a str,
+/// A line of the list: what it does, whether it fits, its name, what is said of it, the shape it gives, its keys.
+#[derive(Default)]
+pub(super) struct Line<'a> {
+    pub(super) does: &'a str,
+    pub(super) fits: Option<bool>,
+    pub(super) name: &'a str,
+    pub(super) found: &'a [u32],
+    pub(super) says: &'a str,
+    /// Whether that is a line of the program.
+    pub(super) is_code: bool,
+    pub(super) shape: String,
+    pub(super) marked: &'a str,
+    pub(super) keys: &'a str,
+    /// The sign of a line that neither fits nor does not.
+    pub(super) icon: &'static str,
 }
 
-fn line(html: &mut Html, line: &Line<'_>) {
-    html.raw("<li role=\"option\" aria-selected=\"false\" data-do=\"make ").text(&line.make);
-    html.raw("\"><span class=\"").raw(match line.fits {
-        Some(true) => "t-ok\">",
-        Some(false) => "t-refuse\">",
-        None => "ink3\">",
-    });
-    html.icon(match line.fits {
-        Some(true) => "check",
-        Some(false) => "cross",
-        None => "plus",
-    });
-    html.raw("</span><span class=\"nm\">");
+pub(super) fn line(html: &mut Html, line: &Line<'_>) {
+    html.raw("<li role=\"option\" aria-selected=\"false\" data-do=\"").text(line.does).raw("\">");
+    let sign = match line.fits {
+        Some(true) => Some(("t-ok", "check")),
+        Some(false) => Some(("t-refuse", "cross")),
+        None if !line.icon.is_empty() => Some(("ink3", line.icon)),
+        None => None,
+    };
+    if let Some((class, icon)) = sign {
+        html.raw("<span class=\"").raw(class).raw("\">").icon(icon).raw("</span>");
+    }
+    html.raw("<span class=\"nm\">");
     for (ix, c) in line.name.chars().enumerate() {
         let mut buffer = [0; 4];
         let text = c.encode_utf8(&mut buffer);
@@ -128,12 +154,19 @@ fn line(html: &mut Html, line: &Line<'_>) {
             html.text(text);
         }
     }
-    html.raw("</span><span class=\"says\">").prose(line.says).raw("</span>");
+    if line.is_code {
+        html.raw("</span><code class=\"says\">").text(line.says).raw("</code>");
+    } else {
+        html.raw("</span><span class=\"says\">").prose(line.says).raw("</span>");
+    }
     if !line.marked.is_empty() {
         html.raw("<span class=\"tag refg\">").text(line.marked).raw("</span>");
     }
     if !line.shape.is_empty() {
         html.raw("<span class=\"shape\">").text(&line.shape).raw("</span>");
+    }
+    if !line.keys.is_empty() {
+        html.raw("<kbd>").text(line.keys).raw("</kbd>");
     }
     html.raw("</li>");
 }
@@ -153,13 +186,12 @@ fn leaves(html: &mut Html, query: &str) {
         line(
             html,
             &Line {
-                make: (*make).to_owned(),
-                fits: None,
+                does: &["make ", make].concat(),
                 name,
-                found: &[],
                 says,
                 shape,
-                marked: "",
+                icon: "plus",
+                ..Line::default()
             },
         );
     }
@@ -182,7 +214,21 @@ fn ops(
         };
         let why = if let Suits::No(why) = suits { why } else { says };
         let marked = if refused.is_empty() { "" } else { "no backward" };
-        line(html, &Line { make: make(op), fits, name: op, found, says: why, shape: dims, marked });
+        let does = ["make ", &make(op)].concat();
+        line(
+            html,
+            &Line {
+                does: &does,
+                fits,
+                name: op,
+                found,
+                says: why,
+                shape: dims,
+                marked,
+                icon: "plus",
+                ..Line::default()
+            },
+        );
     }
 }
 
@@ -200,7 +246,7 @@ fn slots(html: &mut Html, opened: &Opened, from: &str, to: Option<&str>, query: 
         group(html, "Inputs");
     }
     for slot in all.iter().take(SLOTS) {
-        let reads = find(&drawn, &slot.node).and_then(|node| node.slots.get(slot.slot));
+        let reads = find_node(&drawn, &slot.node).and_then(|node| node.slots.get(slot.slot));
         let reads = match reads.map(|slot| &slot.reads) {
             Some(Input::Node(name) | Input::Number(name) | Input::Unknown(name)) => {
                 format!("in place of {name}")
@@ -221,13 +267,12 @@ fn slots(html: &mut Html, opened: &Opened, from: &str, to: Option<&str>, query: 
         line(
             html,
             &Line {
-                make: format!("connect {from} {} {}", slot.node, slot.slot),
+                does: &format!("make connect {from} {} {}", slot.node, slot.slot),
                 fits: Some(slot.fit.is_ok()),
                 name: &format!("{} input {}", slot.node, slot.slot + 1),
-                found: &[],
                 says: &says,
                 shape: dims.unwrap_or_default(),
-                marked: "",
+                ..Line::default()
             },
         );
     }

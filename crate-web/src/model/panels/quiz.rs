@@ -62,7 +62,7 @@ fn value(html: &mut Html, node: &NodeRow, chosen: usize, told: Option<&str>) {
         html.text(&short(first, 6)).raw(".</span></p>");
         return;
     }
-    html.raw("<label class=\"field\"><span>element</span><input type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" data-key=\"quiz\" data-guess=\"s=");
+    html.raw("<label class=\"field\"><span>element</span><input type=\"text\" inputmode=\"decimal\" autocomplete=\"off\" data-key=\"quiz\" data-then=\"guess s=");
     html.int(chosen).raw(" v=\" value=\"").text(told.unwrap_or("")).raw("\"></label>");
     if told.is_some() {
         html.raw("<p class=\"prose\" role=\"status\">Not that. It is <code>").text(&node.formula);

@@ -92,9 +92,9 @@ fn edits(html: &mut Html, opened: &Opened, ix: u32) {
 }
 
 fn field(html: &mut Html, label: &str, make: &str, value: &str) {
-    html.raw("<label class=\"field\"><span>")
-        .text(label)
-        .raw("</span><input type=\"text\" spellcheck=\"false\" autocomplete=\"off\" data-make=\"");
+    html.raw("<label class=\"field\"><span>").text(label).raw(
+        "</span><input type=\"text\" spellcheck=\"false\" autocomplete=\"off\" data-then=\"make ",
+    );
     html.text(make)
         .raw("\" data-key=\"edit ")
         .text(label)

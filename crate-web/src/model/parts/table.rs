@@ -9,7 +9,7 @@ use crate::model::markup::track::{self, Track};
 use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
 use crate::model::reduce::{Run, State};
 use crate::model::supervise::LinkState;
-use crate::model::view::{Draw, Over, Side};
+use crate::model::view::{Aid, Draw, Over, Side};
 use crate::protocol::PLACES;
 
 const fn part(at: &'static str, put: super::Put, on: Signals, make: fn(&State) -> String) -> Part {
@@ -68,6 +68,9 @@ pub const PARTS: &[Part] = &[
             return String::new();
         }
         over::from_worker(state, Slot::Draw)
+    }),
+    part("#aid", Markup, MADE | CHOICE, |state| {
+        if state.view.aid == Aid::Nothing { "" } else { state.panels.html(Slot::Aid) }.to_owned()
     }),
     part("#quiz", Markup, MADE | CHOICE, |state| {
         if state.view.quiz.is_some() { state.panels.html(Slot::Quiz) } else { "" }.to_owned()

@@ -2,10 +2,10 @@
 
 use foldback::report::{TickGlyph, TickRow};
 
-use super::{State, open, rewritten, select};
+use super::{State, go_to_pane, open, rewritten, select};
 use crate::model::action::{Action, Effect, Move, Pane, Source};
 use crate::model::asks;
-use crate::model::view::{Draw, Over, Tab};
+use crate::model::view::{Aid, Draw, Over, Tab};
 
 /// One of the actions that concern them.
 pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
@@ -22,7 +22,8 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
             state.panels.query.clear();
             state.panels.refused.clear();
             if draw == Draw::Nothing && was != draw {
-                effects.push(Effect::Focus(Pane::Stage));
+                let from = if let Draw::Find { from, .. } = was { from } else { None };
+                go_to_pane(state, from.unwrap_or(Pane::Stage), effects);
             } else if draw != Draw::Nothing {
                 state.view.over = Over::Graph;
                 state.view.tab = Tab::Graph;
@@ -50,16 +51,53 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
             let node = state.run.inspected(&state.view);
             let span = node.and_then(|ix| state.run.report()?.nodes.get(ix as usize)?.span);
             if let Some((start, _)) = span.filter(|_| !state.run.is_stale()) {
-                state.view.tab = Tab::Program;
-                state.doc.put_caret(start as usize);
-                let text = state.doc.text().to_owned();
-                effects.push(Effect::ShowText { text, caret: start as usize });
-                effects.push(Effect::Focus(Pane::Program));
+                go_to(state, start as usize, effects);
+            }
+        }
+        Action::GoTo(byte) => go_to(state, byte, effects),
+        Action::Aid(aid) => state.view.aid = aid,
+        Action::CardHere => state.view.aid = Aid::Card(state.doc.caret()),
+        Action::Write { span: (start, end), text } => {
+            state.view.aid = Aid::Nothing;
+            let mut whole = state.doc.text().to_owned();
+            if start <= end && whole.get(start..end).is_some() {
+                whole.replace_range(start..end, &text);
+                if state.doc.replace(&whole) {
+                    state.doc.put_caret(start + text.len());
+                    rewritten(state, effects, &text);
+                }
+            }
+        }
+        Action::Keys(words) => {
+            if state.view.keys.change(&words) {
+                effects.push(Effect::KeepKeys(state.view.keys.text()));
+            } else {
+                let why = "One character that is no blank and no question mark";
+                effects.push(Effect::Announce(why.to_owned()));
+                // The field shows the key again that it had.
+                state.panels.version += 1;
             }
         }
         Action::Take(what) => state.panels.errand = ["take ", &what].concat(),
         _ => {}
     }
+}
+
+/// What stands at the caret after typing: proposals while a word grows, or shrinks with some in sight.
+pub(super) fn aid(state: &State, grew: bool) -> Aid {
+    let before = state.doc.text().get(..state.doc.caret()).unwrap_or_default();
+    let in_word = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let asked = matches!(state.view.aid, Aid::Complete { asked: true });
+    let is_open = matches!(state.view.aid, Aid::Complete { .. });
+    if in_word && (grew || is_open) { Aid::Complete { asked } } else { Aid::Nothing }
+}
+
+/// Puts the caret at a byte of the program, and the focus there.
+fn go_to(state: &mut State, byte: usize, effects: &mut Vec<Effect>) {
+    state.doc.put_caret(byte);
+    let text = state.doc.text().to_owned();
+    effects.push(Effect::ShowText { text, caret: byte });
+    go_to_pane(state, Pane::Program, effects);
 }
 
 /// Whether a step forward is to be predicted first. Who goes on without an answer sees it.

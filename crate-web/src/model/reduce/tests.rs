@@ -100,7 +100,10 @@ fn typing_is_read_and_an_outdated_answer_is_dropped() {
     let mut state = page();
     let text = format!("{TEXT}d");
     let effects = reduce(&mut state, Action::Type { text: text.clone(), caret: text.len() });
-    assert!(matches!(&effects[..], [Effect::Analyse { rev: 1, text: sent, .. }] if *sent == text));
+    assert!(
+        matches!(&effects[..], [Effect::Analyse { rev: 1, text: sent, .. }, Effect::Panels(_)] if *sent == text),
+        "it is read, and what can follow is asked for"
+    );
     let old = Arc::new(Answer::default());
     assert_eq!(reduce(&mut state, Action::Answered { rev: 0, answer: old }), []);
     assert_eq!(state.run.problems().len(), 1);
