@@ -39,34 +39,38 @@ pub enum Focus {
     Nowhere,
 }
 
-/// The single characters that do something in the graph or the stepper, each with what it does.
-pub const LETTERS: [(char, &str); 14] = [
-    ('n', "New node, which reads the selected one"),
-    ('c', "Connect the selected node"),
-    ('e', "Edit the node's line"),
-    ('d', "Duplicate the node"),
-    ('f', "The fold, cell by cell"),
-    ('p', "The paths of the node"),
-    ('l', "Next rules"),
-    ('.', "Next fold"),
-    (',', "Previous fold"),
-    (']', "Next contribution to the node's gradient"),
-    ('[', "Previous contribution"),
-    ('0', "Fit the graph into its pane"),
-    ('+', "Closer"),
-    ('-', "Farther"),
+/// The single characters that do something in the graph or the stepper, as they are at first. What they do stands in
+/// [`LETTERS`], which the first load does without.
+pub const KEYS: [char; 14] = ['n', 'c', 'e', 'd', 'f', 'p', 'l', '.', ',', ']', '[', '0', '+', '-'];
+
+/// What each of [`KEYS`] does.
+pub const LETTERS: [&str; KEYS.len()] = [
+    "New node, which reads the selected one",
+    "Connect the selected node",
+    "Edit the node's line",
+    "Duplicate the node",
+    "The fold, cell by cell",
+    "The paths of the node",
+    "Next rules",
+    "Next fold",
+    "Previous fold",
+    "Next contribution to the node's gradient",
+    "Previous contribution",
+    "Fit the graph into its pane",
+    "Closer",
+    "Farther",
 ];
 
-/// Which characters do what: those of [`LETTERS`], unless the user has others, or none.
+/// Which characters do what: those of [`KEYS`], unless the user has others, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyMap {
     is_off: bool,
-    keys: [char; LETTERS.len()],
+    keys: [char; KEYS.len()],
 }
 
 impl Default for KeyMap {
     fn default() -> Self {
-        Self { is_off: false, keys: LETTERS.map(|(key, _)| key) }
+        Self { is_off: false, keys: KEYS }
     }
 }
 
@@ -76,10 +80,10 @@ impl KeyMap {
         let mut map = Self::default();
         let mut chars = text.chars();
         map.is_off = chars.next() == Some('x');
-        let keys: Vec<char> = chars.collect();
-        let differ = keys.iter().enumerate().all(|(ix, key)| !keys[..ix].contains(key));
-        if keys.len() == map.keys.len() && differ {
-            map.keys.copy_from_slice(&keys);
+        for (ix, key) in chars.enumerate() {
+            if ix == map.keys.len() || !map.put(ix, key) {
+                return Self { is_off: map.is_off, ..Self::default() };
+            }
         }
         map
     }
@@ -87,7 +91,9 @@ impl KeyMap {
     /// The map in one word: `o` or `x` for on or off, and the characters in order.
     pub fn text(&self) -> String {
         let state = if self.is_off { 'x' } else { 'o' };
-        [state].iter().chain(&self.keys).collect()
+        let mut text = String::from(state);
+        text.extend(self.keys);
+        text
     }
 
     /// Changes the map as the words say: `on`, `off`, `reset`, or a place and its new key. Who had that key before gets
@@ -99,20 +105,25 @@ impl KeyMap {
             "off" => self.is_off = true,
             "reset" => *self = Self::default(),
             place => {
-                let mut chars = key.chars().flat_map(char::to_lowercase);
-                let place = place.parse::<usize>().ok().filter(|place| *place < self.keys.len());
-                let (Some(place), Some(key), None) = (place, chars.next(), chars.next()) else {
+                let mut chars = key.chars();
+                let (Ok(place), Some(key), None) = (place.parse(), chars.next(), chars.next())
+                else {
                     return false;
                 };
-                // A blank plays, and a question mark is how one finds this map.
-                if key.is_whitespace() || key.is_control() || key == '?' {
-                    return false;
-                }
-                let other = self.keys.iter().position(|other| *other == key).unwrap_or(place);
-                self.keys.swap(place, other);
-                self.keys[place] = key;
+                return self.put(place, key.to_ascii_lowercase());
             }
         }
+        true
+    }
+
+    fn put(&mut self, place: usize, key: char) -> bool {
+        // A blank plays, and a question mark is how one finds this map.
+        if key <= ' ' || key == '?' || place >= self.keys.len() {
+            return false;
+        }
+        let other = self.keys.iter().position(|other| *other == key).unwrap_or(place);
+        self.keys.swap(place, other);
+        self.keys[place] = key;
         true
     }
 
@@ -121,7 +132,7 @@ impl KeyMap {
         self.is_off
     }
 
-    /// The characters, in the order of [`LETTERS`].
+    /// The characters, in the order of [`KEYS`].
     pub const fn keys(&self) -> &[char] {
         &self.keys
     }
@@ -133,7 +144,7 @@ impl KeyMap {
         }
         // The plus sign of most keyboards has an equals sign beneath it.
         let key = if key == '=' && !self.keys.contains(&key) { '+' } else { key };
-        self.keys.iter().position(|own| *own == key).map(|ix| LETTERS[ix].0)
+        self.keys.iter().position(|own| *own == key).map(|ix| KEYS[ix])
     }
 }
 
@@ -270,7 +281,7 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{Focus, KeyMap, LETTERS, Press};
+    use super::{Focus, KEYS, KeyMap, LETTERS, Press};
     use crate::model::action::{Action, Move, Pane};
     use crate::model::names::Arrow;
     use crate::model::view::Over;
@@ -334,7 +345,7 @@ mod tests {
 
     #[test]
     fn every_letter_does_something() {
-        for (key, does) in LETTERS {
+        for (key, does) in KEYS.iter().zip(LETTERS) {
             assert!(press(&key.to_string(), Focus::Graph).is_some(), "{key} {does}");
         }
         assert!(press("=", Focus::Graph).is_some(), "the key of the plus sign");
@@ -366,8 +377,13 @@ mod tests {
 
     #[test]
     fn what_was_kept_wrongly_is_the_map_as_it_is_at_first() {
-        for text in ["", "o", "onnnnnnnnnnnnnn", "oabc"] {
+        for text in ["", "o", "oncedfpl.,][0+-x", "oab c", "o?"] {
             assert_eq!(KeyMap::read(text), KeyMap::default(), "{text}");
+        }
+        // Whatever was kept, no key does two things.
+        let twice = KeyMap::read("onnnnnnnnnnnnnn");
+        for (ix, key) in twice.keys().iter().enumerate() {
+            assert!(!twice.keys()[..ix].contains(key), "{twice:?}");
         }
     }
 }

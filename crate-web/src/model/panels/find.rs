@@ -206,7 +206,7 @@ fn lines(html: &mut Html, opened: &Opened, query: &str) {
 #[cfg(test)]
 mod tests {
     use super::{ACTIONS, HERE, Opened, in_lines, panel};
-    use crate::model::keys::LETTERS;
+    use crate::model::keys::KEYS;
     use crate::model::markup::command;
 
     const TEXT: &str = "rules numpy\nparam w [2, 3] = rand(seed=1)\n# Ünits\ns = sum_rows(w)\ny = w / s\nloss = sum(y)\n";
@@ -220,7 +220,7 @@ mod tests {
                 && key.is_ascii_alphabetic()
             {
                 let key = key.to_ascii_lowercase();
-                assert!(LETTERS.iter().any(|(letter, _)| *letter == key), "{label}: {key}");
+                assert!(KEYS.contains(&key), "{label}: {key}");
             }
         }
     }

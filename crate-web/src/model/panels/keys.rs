@@ -1,6 +1,6 @@
 //! The keyboard map, and which single characters it has.
 
-use crate::model::keys::{KeyMap, LETTERS, MAP};
+use crate::model::keys::{KEYS, KeyMap, LETTERS, MAP};
 use crate::model::markup::Html;
 
 /// For the map in one word.
@@ -24,7 +24,7 @@ pub(super) fn panel(text: &str) -> String {
     html.raw(
         "<button class=\"btn line\" data-do=\"keys reset\">As they were at first</button></p><ul>",
     );
-    for (ix, ((own, does), key)) in LETTERS.iter().zip(map.keys()).enumerate() {
+    for (ix, ((own, does), key)) in KEYS.iter().zip(LETTERS).zip(map.keys()).enumerate() {
         html.raw("<li><label><input type=\"text\" maxlength=\"1\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" data-then=\"keys ");
         html.int(ix).raw(" \" data-key=\"letter-").int(ix).raw("\" value=\"");
         html.text(&key.to_string()).raw("\"");

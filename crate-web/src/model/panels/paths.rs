@@ -5,12 +5,15 @@ use foldback::graph::NodeId;
 use foldback::report::{NodeRow, Report};
 use foldback::trace::Event;
 
+use self::hops::Hops;
 use super::training::index;
 use super::{Opened, numbers, said};
 use crate::model::markup::inspect::hue;
 use crate::model::markup::{Html, named_shape, shape};
 use crate::model::number::short;
 use crate::model::timeline::entry;
+
+mod hops;
 
 /// The most elements of a row that are printed.
 const PRINTED: usize = 8;
@@ -40,7 +43,9 @@ pub(super) fn panel(opened: &Opened, node: Option<u32>, args: &str) -> String {
     } else {
         Vec::new()
     };
-    let sent = ledger(opened, ix);
+    let open = if of == Some(ix) { said(args, "open").unwrap_or_default() } else { "" };
+    let shown = Shown { of: ix, without, open: open.split(',').collect() };
+    let (sent, hops) = (ledger(opened, ix), Hops::of(opened));
     let mut html = Html::new();
     html.raw("<div class=\"compare\"><p class=\"what\"><span class=\"shape fwg\">")
         .text(&node.name);
@@ -59,17 +64,51 @@ pub(super) fn panel(opened: &Opened, node: Option<u32>, args: &str) -> String {
     heads(&mut html, node);
     html.raw("</tr></thead><tbody>");
     for (at, row) in sent.iter().enumerate() {
-        line(&mut html, opened, ix, row, at, &without);
+        line(&mut html, opened, &shown, &hops, row, at);
     }
-    sums(&mut html, &sent, &without);
+    sums(&mut html, &sent, &shown.without);
     html.raw("</tbody></table></div>");
-    if without.is_empty() {
+    if shown.without.is_empty() {
         html.raw("<p class=\"note\">Untick a row to see the gradient that a build without it would have. Shapes would not tell.</p>");
     } else {
         html.raw("<p class=\"note\"><button class=\"btn line\" data-do=\"tell\">Count all again</button></p>");
     }
+    hops::all(&mut html, opened, &hops, ix);
     html.raw("</div>");
     html.done()
+}
+
+/// What of a ledger is shown how.
+struct Shown<'a> {
+    of: u32,
+    /// The rows that are not counted.
+    without: Vec<usize>,
+    /// The rows that are open, by their way from the top: `0`, `0.1`.
+    open: Vec<&'a str>,
+}
+
+impl Shown<'_> {
+    fn is_open(&self, at: &str) -> bool {
+        self.open.contains(&at)
+    }
+
+    /// The command that shows it so.
+    fn tell(&self, without: &[usize], open: &[&str]) -> String {
+        let without: Vec<String> = without.iter().map(usize::to_string).collect();
+        format!("tell of={} without={} open={}", self.of, without.join(","), open.join(","))
+    }
+
+    /// The command that opens a row, or closes it with all beneath it.
+    fn toggled(&self, at: &str) -> String {
+        let beneath = [at, "."].concat();
+        let mut open: Vec<&str> = self.open.iter().copied().filter(|o| !o.is_empty()).collect();
+        if self.is_open(at) {
+            open.retain(|other| *other != at && !other.starts_with(&beneath));
+        } else {
+            open.push(at);
+        }
+        self.tell(&self.without, &open)
+    }
 }
 
 /// The forward node that a node is, or whose gradient it is.
@@ -129,21 +168,19 @@ fn cells(html: &mut Html, values: &[f64]) {
     }
 }
 
-fn line(html: &mut Html, opened: &Opened, of: u32, row: &Sent, at: usize, without: &[usize]) {
+fn line(html: &mut Html, opened: &Opened, shown: &Shown<'_>, hops: &Hops, row: &Sent, at: usize) {
     let report = opened.report();
-    let out = without.contains(&at);
-    let mut after: Vec<usize> = without.iter().copied().filter(|ix| *ix != at).collect();
+    let out = shown.without.contains(&at);
+    let mut after: Vec<usize> = shown.without.iter().copied().filter(|ix| *ix != at).collect();
     if !out {
         after.push(at);
         after.sort_unstable();
     }
-    let list: Vec<String> = after.iter().map(usize::to_string).collect();
     html.raw(if out { "<tr class=\"left-out\"><td class=\"v\">" } else { "<tr><td class=\"v\">" });
     html.raw("<button class=\"tickbox\" role=\"checkbox\" aria-checked=\"");
     html.raw(if out { "false" } else { "true" })
         .raw("\" aria-label=\"Count this row\" data-key=\"row");
-    html.int(at).raw("\" data-do=\"tell of=").int(of as usize);
-    html.raw(" without=").raw(&list.join(",")).raw("\">");
+    html.int(at).raw("\" data-do=\"").text(&shown.tell(&after, &shown.open)).raw("\">");
     if !out {
         html.icon("check");
     }
@@ -157,12 +194,8 @@ fn line(html: &mut Html, opened: &Opened, of: u32, row: &Sent, at: usize, withou
             html.text(&consumer.formula).raw("</span></td><td class=\"v\">source ");
             html.int(usize::from(row.src.unwrap_or(0)) + 1);
             // One hop further: what this consumer's own gradient is made of.
-            let n = parts(opened, from);
-            html.raw(", ").int(n).raw(if n == 1 {
-                " gradient reaches it"
-            } else {
-                " gradients reach it"
-            });
+            html.raw(", ");
+            hops::opener(html, shown, &at.to_string(), hops.n_parts(from));
             html.raw("</td>");
         }
         _ => {
@@ -181,17 +214,10 @@ fn line(html: &mut Html, opened: &Opened, of: u32, row: &Sent, at: usize, withou
     html.raw("</td>");
     cells(html, &row.values);
     html.raw("</tr>");
-}
-
-/// How many contributions a forward node's gradient has.
-fn parts(opened: &Opened, ix: u32) -> usize {
-    let to = |id: NodeId| id.index() as u32 == ix;
-    let counts = |event: &&Event| match **event {
-        Event::Contributed { into, .. } => to(into),
-        Event::Supplied { node, .. } | Event::Seeded { node, .. } => to(node),
-        _ => false,
-    };
-    opened.analysis.trace.events.iter().filter(counts).count()
+    let way = at.to_string();
+    if let Some(from) = row.from.filter(|_| shown.is_open(&way)) {
+        hops::rows(html, opened, shown, hops, from, &way);
+    }
 }
 
 fn sums(html: &mut Html, sent: &[Sent], without: &[usize]) {

@@ -21,7 +21,7 @@ fn all(text: &str) -> Vec<(String, String)> {
     for node in (0..n_nodes).step_by(n_nodes / 8 + 1) {
         asks.push(format!("side 0 {node}"));
         asks.push(format!("paths {node} "));
-        asks.push(format!("paths {node} of={node} without=0"));
+        asks.push(format!("paths {node} of={node} without=0 open=0,0.0,0.1,1.0.0.0"));
         asks.push(format!("take npy {node}"));
     }
     asks.into_iter().map(|ask| (panel(&opened, &ask), ask)).map(|(html, ask)| (ask, html)).collect()
@@ -197,4 +197,41 @@ fn an_example_of_the_reference_can_be_built() {
             assert!(opened.report().whole, "{}: {text}", op.def().name);
         }
     }
+}
+
+#[test]
+fn a_ledgers_rows_open_hop_by_hop_and_few_paths_are_listed() {
+    let opened =
+        Opened::new("rules numpy\nparam a [2] = 1\nb = a * 2\nc = a + b\nloss = sum(c * a)\n");
+    let a = opened.report().nodes.iter().position(|node| node.name == "a").expect("it is there");
+    let html = panel(&opened, &format!("paths {a} "));
+    // a -> b -> c -> loss, a -> c -> loss and a -> loss, each through the product.
+    assert!(html.contains("<span class=\"sub\">3</span>"), "{html}");
+    assert_eq!(html.matches("<li><code>a").count(), 3, "{html}");
+    assert!(!html.contains("class=\"hop\""));
+    let opens = format!("tell of={a} without= open=0");
+    assert!(html.contains(&opens), "{html}");
+    let html = panel(&opened, &format!("paths {a} {}", &opens[5..]));
+    assert!(html.contains("class=\"hop\"") && html.contains("aria-expanded=\"true\""), "{html}");
+    // It closes again.
+    assert!(html.contains(&format!("tell of={a} without= open=\"")), "{html}");
+}
+
+#[test]
+fn paths_without_number_are_counted_and_not_listed() {
+    let mut text = "rules numpy\nparam a0 = 1\n".to_owned();
+    for ix in 1..=100 {
+        text += &format!("a{ix} = a{0} + a{0}\n", ix - 1);
+    }
+    text += "backward a100\n";
+    let opened = Opened::new(&text);
+    let html = panel(&opened, "paths 0 of=0 without= open=0,1");
+    assert!(html.contains("more than 10<sup>19</sup>"), "2^100 of them");
+    assert!(!html.contains("<li><code>"));
+    let near = opened.report().nodes.iter().position(|node| node.name == "a94");
+    let html = panel(&opened, &format!("paths {} ", near.expect("it is there")));
+    assert_eq!(html.matches("<li><code>a94").count(), 64, "2^6 are listed");
+    let over = opened.report().nodes.iter().position(|node| node.name == "a93");
+    let html = panel(&opened, &format!("paths {} ", over.expect("it is there")));
+    assert!(html.contains("<span class=\"sub\">128</span>") && !html.contains("<li><code>"));
 }
