@@ -21,8 +21,9 @@ use crate::model::parts::{CAMERA, CARET, ENGINE, OVER, PARTS, SAID, STEP, Signal
 use app::App;
 
 /// What is more than a text of its own, and when it is looked at again.
-const DRAWN: [(Signals, fn(App)); 5] = [
+const DRAWN: [(Signals, fn(App)); 6] = [
     (TEXT | CARET | SAID | STEP, editor::paint),
+    (TEXT | CARET | SAID, editor::brackets),
     (SAID | STEP, canvas::draw),
     (CAMERA, canvas::look),
     (ENGINE, canvas::open_anyway),

@@ -38,11 +38,10 @@ pub(super) fn paint(app: App) {
     {
         nearest(&line);
     }
-    brackets(app);
 }
 
 /// Marks the bracket at the caret and the one that it belongs to.
-fn brackets(app: App) {
+pub(super) fn brackets(app: App) {
     let pair = app.read(|state| code::brackets(state.doc.text(), state.doc.caret()));
     for (ix, id) in ["bracket", "partner"].into_iter().enumerate() {
         let Some(mark) = by_id::<HtmlElement>(id) else { continue };
