@@ -422,6 +422,7 @@ fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
         grain: state.view.grain,
         speed: state.view.speed,
         tab: state.view.tab,
+        keys: state.view.keys,
         ..View::default()
     };
     rewritten(state, effects, "Opened");

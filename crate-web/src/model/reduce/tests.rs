@@ -311,3 +311,14 @@ fn a_run_goes_on_beside_a_text_that_cannot_be_read() {
     reduce(&mut state, trained(0));
     assert_eq!(state.run.training.as_ref().map(|trained| trained.losses.len()), Some(6));
 }
+
+#[test]
+fn another_document_leaves_the_keys_as_they_are() {
+    let mut state = page();
+    let effects = reduce(&mut state, Action::Keys("off".to_owned()));
+    assert!(matches!(&effects[..], [Effect::KeepKeys(kept)] if kept.starts_with('x')));
+    reduce(&mut state, Action::Open(Source::New));
+    assert!(state.view.keys.is_off());
+    let effects = reduce(&mut state, Action::Keys("0 two".to_owned()));
+    assert!(matches!(&effects[..], [Effect::Announce(_)]), "and what is no key is said");
+}
