@@ -54,8 +54,15 @@ pub enum Source {
     New,
     /// An example, by its place in the list.
     Example(usize),
-    /// A file's text.
-    File(String),
+    /// A text that the page itself has.
+    Text(String),
+    /// A file.
+    File {
+        /// Its name, without what it ends in.
+        name: String,
+        /// What it holds.
+        text: String,
+    },
 }
 
 /// A pane of the page, in the order of F6.
@@ -107,6 +114,12 @@ pub enum Action {
     },
     /// Open another document.
     Open(Source),
+    /// Do this with the documents in the store, in words.
+    Doc(String),
+    /// Store the open document now: the page may be about to end.
+    Flush,
+    /// Say why something could not be done.
+    Refuse(&'static str),
     /// Let the user choose a file to open.
     ChooseFile,
     /// Save the text as a file.
@@ -274,6 +287,10 @@ pub enum Effect {
     },
     /// Keep the text in the browser.
     Keep(String),
+    /// Keep where the document stands, beside its text.
+    Mark(String),
+    /// [`Action::Flush`], in a moment.
+    KeepSoon,
     /// Let the user choose a file to open.
     ChooseFile,
     /// Save a file.

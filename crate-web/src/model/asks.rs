@@ -24,13 +24,16 @@ pub enum Slot {
     Errand,
     /// What is asked before a step.
     Quiz,
+    /// Nowhere either: what is stored of documents, and what comes of it.
+    Keep,
 }
 
 /// How many places there are.
-pub const N_SLOTS: usize = 5;
+pub const N_SLOTS: usize = 6;
 
 impl Slot {
-    const ALL: [Self; N_SLOTS] = [Self::Over, Self::Side, Self::Draw, Self::Errand, Self::Quiz];
+    /// Those that ask what the state says; [`Slot::Keep`] has its own questions.
+    const ALL: [Self; N_SLOTS - 1] = [Self::Over, Self::Side, Self::Draw, Self::Errand, Self::Quiz];
 
     /// Its place in a list of them.
     pub const fn ix(self) -> usize {
@@ -52,6 +55,11 @@ impl Slot {
                 Over::Rules => "rules".to_owned(),
                 Over::Paths => ["paths ", &node(), " ", args].concat(),
                 Over::Reference => ["reference ", args].concat(),
+                Over::Documents => {
+                    let shelf = &state.shelf;
+                    ["docs list ", &shelf.place.id, " ", &shelf.made.to_string(), " ", args]
+                        .concat()
+                }
             },
             Self::Side => match view.side {
                 Side::Inspect => ["side ", &step(), " ", &node()].concat(),
@@ -74,6 +82,7 @@ impl Slot {
                 ["quiz ", &step.to_string(), " ", &state.panels.guess].concat()
             }),
             Self::Errand => state.panels.errand.clone(),
+            Self::Keep => String::new(),
         }
     }
 }
@@ -140,8 +149,13 @@ pub fn ask(state: &mut State) -> Vec<Event> {
     let rev = state.run.rev;
     let mut events = Vec::new();
     for slot in Slot::ALL {
-        // An example is opened whatever the text is.
-        if stale && !(slot == Slot::Errand && state.panels.errand.starts_with("make example ")) {
+        // An example is opened whatever the text is, and so are documents.
+        let anyhow = match slot {
+            Slot::Errand => state.panels.errand.starts_with("make example "),
+            Slot::Over => state.view.over == Over::Documents,
+            _ => false,
+        };
+        if stale && !anyhow {
             continue;
         }
         let now = (rev, slot.ask(state));
@@ -160,6 +174,7 @@ pub fn ask(state: &mut State) -> Vec<Event> {
         let waits = slot == Slot::Side && state.view.selected.is_none();
         events.push(Event::Ask { slot, rev, text: state.run.of.clone(), ask: now.1, waits });
     }
+    events.extend(state.shelf_ask());
     events
 }
 
@@ -302,7 +317,8 @@ impl Asks {
             commands.push(Command::Tell(request, why));
         } else {
             // It could not be started: nothing is asked of the next one by itself.
-            self.waiting = Default::default();
+            let all = self.waiting.iter_mut().filter_map(Option::take);
+            commands.extend(all.map(|request| Command::Tell(request, why.clone())));
         }
     }
 }

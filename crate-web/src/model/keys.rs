@@ -52,6 +52,7 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
             ("c", false) if focus == Focus::Graph => Some(Action::MakeHere("copy *")),
             ("z" | "Z", true) | ("y", false) => Some(Action::Redo),
             ("z", false) => Some(Action::Undo),
+            ("o", false) => Some(Action::ChooseFile),
             _ => None,
         };
     }
@@ -105,6 +106,7 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
             ("F6", "Next pane, with Shift the previous"),
             ("F8", "Next problem, with Shift the previous"),
             ("Ctrl Z", "Undo, with Shift redo"),
+            ("Ctrl O", "Open a file"),
             ("Esc", "Back to the graph"),
         ],
     ),

@@ -7,6 +7,7 @@ use foldback::construct::Budget;
 use foldback::report::{Analysis, NodeRow, Report, analyse};
 
 pub mod checks;
+pub mod documents;
 mod draw;
 mod evidence;
 mod fold;

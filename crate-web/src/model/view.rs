@@ -20,6 +20,8 @@ pub enum Over {
     Paths,
     /// The language, the ops and the codes.
     Reference,
+    /// All documents, or the history of the open one.
+    Documents,
 }
 
 /// Which list of things to draw is open.

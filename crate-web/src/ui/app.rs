@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 
 use leptos::prelude::{ArcTrigger, Notify, Track};
+use web_sys::Element;
 
 use super::canvas::{At, Gesture, Mounted};
 use super::{browser, files, listen};
@@ -38,12 +39,19 @@ pub(super) struct Desk {
     pub(super) coloured: Option<(u32, u32)>,
     /// The one timer of playing: pausing and playing again must not make two.
     pub(super) beat: Option<i32>,
+    /// What had the focus when a panel came over the graph.
+    pub(super) before_over: Option<Element>,
+    /// Whether the document is about to be stored.
+    pub(super) keeps: bool,
 }
 
 impl App {
     /// A page that is to open a document.
-    pub(super) fn new(text: &str) -> Self {
-        let (state, first) = State::open(text, browser::room(), browser::stored_theme());
+    pub(super) fn new(kept: Option<String>, first: &str) -> Self {
+        let text = kept.as_deref().unwrap_or(first);
+        let (mut state, first) = State::open(text, browser::room(), browser::stored_theme());
+        let mark = browser::kept("mark").unwrap_or_default();
+        state.resume(&mark, browser::seed(), kept.is_some());
         Self(Box::leak(Box::new(Inner {
             state: RefCell::new(state),
             signals: Default::default(),
@@ -115,7 +123,9 @@ impl App {
             Effect::Copy(text) => browser::copy(&text),
             Effect::Retry => self.send(Event::Retry),
             Effect::ShowText { text, caret } => browser::show_text(&text, caret),
-            Effect::Keep(text) => browser::store("text", &text),
+            Effect::Keep(text) => browser::keep("text", &text),
+            Effect::Mark(mark) => browser::keep("mark", &mark),
+            Effect::KeepSoon => listen::keep_soon(self),
             Effect::ChooseFile => files::choose(),
             Effect::Download { name, text } => files::download(&name, &text),
             Effect::Announce(sentence) => browser::announce(&sentence),

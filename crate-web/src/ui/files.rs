@@ -70,15 +70,30 @@ pub(super) fn dropped(app: App, event: &JsValue) {
 
 fn open(app: App, file: &File) {
     if file.size() > LARGEST {
-        browser::announce("This file is larger than 1 MiB, which the language refuses");
-        return;
+        return app.dispatch(Action::Refuse(
+            "This file is not opened: it is larger than 1 MiB, the most that a text may have",
+        ));
     }
     let Ok(reader) = FileReader::new() else { return };
-    listen::hear(app, &reader, "load", |app, event| {
-        let read = listen::target::<FileReader>(event).and_then(|reader| reader.result().ok());
-        if let Some(text) = read.and_then(|read| read.as_string()) {
-            app.dispatch(Action::Open(Source::File(text)));
-        }
-    });
-    let _ = reader.read_as_text(file);
+    // Its name waits where the answer comes from.
+    let _ = js_sys::Reflect::set(&reader, &"title".into(), &file.name().into());
+    listen::hear(app, &reader, "loadend", read);
+    let _ = reader.read_as_array_buffer(file);
+}
+
+/// A file has been read, or could not be.
+fn read(app: App, event: &JsValue) {
+    let Some(reader) = listen::target::<FileReader>(event) else { return };
+    let Some(buffer) = reader.result().ok().filter(JsValue::is_object) else {
+        return app.dispatch(Action::Refuse("This file could not be read"));
+    };
+    let Ok(text) = String::from_utf8(Uint8Array::new(&buffer).to_vec()) else {
+        return app.dispatch(Action::Refuse("This file is not opened: it is no text in UTF-8"));
+    };
+    let name = js_sys::Reflect::get(&reader, &"title".into()).ok();
+    let name = name.and_then(|name| name.as_string()).unwrap_or_default();
+    let name = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem).to_owned();
+    // The editor ends its lines so.
+    let text = text.replace("\r\n", "\n");
+    app.dispatch(Action::Open(Source::File { name, text }));
 }
