@@ -113,14 +113,14 @@ pub fn history(document: &Document, versions: &[Version], now: f64) -> String {
         let is_now = version.text == document.text;
         html.raw("<li><p class=\"nm\">").text(&ago(now, version.time));
         if is_now {
-            html.raw("<span class=\"tag\">now</span>");
+            html.raw("<span class=\"tag\">as it is</span>");
         }
         html.raw("</p>");
         match before {
             Some(before) => changes(&mut html, &lines(&before.text, &version.text)),
             None => {
-                html.raw("<p class=\"sub\">the first of ").int(version.text.lines().count());
-                html.raw(" lines</p>");
+                html.raw("<p class=\"sub\">the first that is kept, ");
+                html.int(version.text.lines().count()).raw(" lines</p>");
             }
         }
         if !is_now {
@@ -245,6 +245,6 @@ mod tests {
         let [.., history, _] = all();
         assert!(history.contains("1 line added") && history.contains("<ins>+ &lt;i&gt;</ins>"));
         assert_eq!(history.matches("Restore</button>").count(), 2);
-        assert_eq!(history.matches(">now<").count(), 1);
+        assert_eq!(history.matches(">as it is<").count(), 1);
     }
 }

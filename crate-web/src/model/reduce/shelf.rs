@@ -6,7 +6,7 @@ use super::panels::refused;
 use super::{EXAMPLES, FIRST, NEW, State, rewritten};
 use crate::model::action::{Action, Effect, Source};
 use crate::model::shelf::Place;
-use crate::model::view::{Over, View};
+use crate::model::view::{Over, Tab, View};
 
 impl State {
     /// The open document's name.
@@ -16,6 +16,9 @@ impl State {
         [given, title].into_iter().find(|name| !name.is_empty()).unwrap_or("Untitled")
     }
 }
+
+/// Why the open document has another name all at once.
+const CHANGED: &str = "This document was changed in another tab; your text goes on as a copy";
 
 /// One of the actions that concern them.
 pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
@@ -34,7 +37,11 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
             }
             state.shelf.want();
         }
-        Action::Refuse(why) => refused(state, why, effects),
+        Action::Refuse(why) => {
+            // It stands over the graph.
+            state.view.tab = Tab::Graph;
+            refused(state, why, effects);
+        }
         _ => {}
     }
 }
@@ -93,6 +100,7 @@ fn shows(state: &mut State, text: String, effects: &mut Vec<Effect>) {
     state.doc.open(text);
     state.opens = true;
     state.panels.version += 1;
+    state.panels.refused.clear();
     state.view = View {
         theme: state.view.theme,
         grain: state.view.grain,
@@ -119,8 +127,9 @@ pub(super) fn heard(state: &mut State, ask: &str, said: &str, effects: &mut Vec<
             let (id, rest) = rest.split_once(' ').unwrap_or_default();
             let place = place(rest).0;
             if state.shelf.stored(id, &place) && word == "copied" {
-                let why = "This document was changed in another tab; your text goes on as a copy";
-                refused(state, why, effects);
+                refused(state, CHANGED, effects);
+            } else if state.panels.refused == CHANGED {
+                state.panels.refused.clear();
             }
         }
         "named" => {
