@@ -222,7 +222,6 @@ test("a document that would be markup is text in every place", () =>
     await clean("problems");
     await page.getByRole("button", { name: "Problems" }).first().click();
     await clean("a problem");
-    await run("documents");
     await says(page, over(page), "Rename");
     await run("tell history");
     await until(page, "what it changed", () => shows(over(page), "globalThis.pwned=4"));

@@ -215,7 +215,7 @@ pub fn free_name(name: &str, taken: &[String]) -> String {
 }
 
 /// How far apart versions of this age are kept, in milliseconds; coarser by a power of two.
-fn gap(age: f64, coarser: i32) -> f64 {
+fn gap(age: f64, coarser: u32) -> f64 {
     let finest = if coarser == 0 { 0.0 } else { SECOND };
     let gap = if age < 5.0 * MINUTE {
         finest
@@ -226,7 +226,7 @@ fn gap(age: f64, coarser: i32) -> f64 {
     } else {
         DAY
     };
-    gap * f64::powi(2.0, coarser)
+    gap * f64::from(1_u32 << coarser)
 }
 
 /// Which versions are given up, of those with these revisions, times and bytes, the oldest first.
@@ -251,7 +251,7 @@ pub fn thinned(versions: &[(u32, f64, usize)], now: f64) -> Vec<u32> {
 }
 
 /// Those that stand in a span with a newer one. Spans are fixed, so that it does not matter when one thins.
-fn apart(versions: &[(u32, f64, usize)], now: f64, coarser: i32) -> Vec<u32> {
+fn apart(versions: &[(u32, f64, usize)], now: f64, coarser: u32) -> Vec<u32> {
     let mut gone = Vec::new();
     let mut last = None;
     for (rev, time, _) in versions.iter().rev() {

@@ -116,12 +116,11 @@ pub fn history(document: &Document, versions: &[Version], now: f64) -> String {
             html.raw("<span class=\"tag\">as it is</span>");
         }
         html.raw("</p>");
-        match before {
-            Some(before) => changes(&mut html, &lines(&before.text, &version.text)),
-            None => {
-                html.raw("<p class=\"sub\">the first that is kept, ");
-                html.int(version.text.lines().count()).raw(" lines</p>");
-            }
+        if let Some(before) = before {
+            changes(&mut html, &lines(&before.text, &version.text));
+        } else {
+            html.raw("<p class=\"sub\">the first that is kept, ");
+            html.int(version.text.lines().count()).raw(" lines</p>");
         }
         if !is_now {
             let id = [&*document.id, " ", &version.rev.to_string()].concat();
@@ -232,8 +231,8 @@ mod tests {
                 let command = piece.split('"').next().unwrap_or_default();
                 assert!(command::read(&[command, "x y"].concat()).is_some(), "{command}");
             }
-            let mut keys: Vec<_> = html.split("data-key=\"").skip(1).collect();
-            keys.iter_mut().for_each(|key| *key = key.split('"').next().unwrap_or_default());
+            let key = |piece: &'_ str| piece.split('"').next().unwrap_or_default().to_owned();
+            let keys: Vec<_> = html.split("data-key=\"").skip(1).map(key).collect();
             let unlike: std::collections::BTreeSet<_> = keys.iter().collect();
             assert_eq!(unlike.len(), keys.len(), "{html}");
         }

@@ -76,7 +76,7 @@ pub(super) fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>)
         }
         Source::File { name, text } => {
             // A text that has a title goes by it.
-            let titled = lang::parse(&text).ast.title_text().is_some();
+            let titled = lang::parse(&text).ast.title_text().is_some_and(|title| !title.is_empty());
             (text, if titled { String::new() } else { name }, true)
         }
     };
