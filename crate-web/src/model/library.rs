@@ -167,7 +167,7 @@ pub fn save(
     if stored.text == save.text {
         return Outcome::Same(Document { step: save.step, ..stored.clone() });
     }
-    if stored.rev == save.base {
+    if stored.rev == save.base && save.dirty {
         let joins = stored.edit == save.edit && stored.rev > 1;
         let document = Document {
             text: save.text.to_owned(),
@@ -181,9 +181,10 @@ pub fn save(
         };
         return Outcome::Next { document, instead_of: joins.then_some(stored.rev) };
     }
-    if !save.dirty {
+    if stored.rev != save.base && !save.dirty {
         return Outcome::Newer(stored.clone());
     }
+    // So is a text that claims to be the stored one and is not: whatever happened, nothing is written over.
     let mut taken = taken.to_vec();
     taken.push(stored.shown());
     let mut document = fresh(copy, &stored.shown());

@@ -46,6 +46,8 @@ pub struct Shelf {
     flight: Option<String>,
     /// Whether that is about what was left behind.
     carries_left: bool,
+    /// Whether nothing is asked until somebody wants something: the last question had no good answer.
+    rests: bool,
     /// Whether the open document is to be stored now.
     wants: bool,
     left: Vec<Left>,
@@ -88,7 +90,8 @@ impl State {
 
     /// Puts what is open aside until it is stored, because something else opens.
     pub fn shelf_leave(&mut self) {
-        if self.is_dirty() {
+        // Without a store it is taken back like any change.
+        if self.is_dirty() && self.shelf.trouble.is_empty() {
             let left = Left {
                 place: self.shelf.place.clone(),
                 rest: self.shelf_rest(),
@@ -127,7 +130,7 @@ impl State {
 
     /// The next question for the store.
     pub fn shelf_ask(&mut self) -> Option<Event> {
-        if self.shelf.flight.is_some() {
+        if self.shelf.flight.is_some() || self.shelf.rests {
             return None;
         }
         let is_dirty = self.is_dirty();
@@ -161,12 +164,13 @@ impl Shelf {
     /// The open document is to be stored as soon as the store is free.
     pub const fn want(&mut self) {
         self.wants = true;
+        self.rests = false;
     }
 
     /// The text is to be stored whether it has changed or not.
     pub const fn claim(&mut self) {
         self.clean = None;
-        self.wants = true;
+        self.want();
     }
 
     /// The text of this revision needs no storing.
@@ -177,6 +181,7 @@ impl Shelf {
     /// Something else is to be asked.
     pub fn push(&mut self, words: String) {
         self.todo.push(words);
+        self.rests = false;
     }
 
     /// Whether this is the answer to the question under way, which then is no longer so.
@@ -212,5 +217,6 @@ impl Shelf {
     pub fn fails(&mut self, why: &str) {
         why.clone_into(&mut self.trouble);
         self.todo.clear();
+        self.rests = true;
     }
 }

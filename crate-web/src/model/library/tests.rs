@@ -75,6 +75,9 @@ fn two_tabs_lose_nothing() {
     let Outcome::Copy(copy) = copy else { panic!("{copy:?}") };
     assert_eq!((copy.id.as_str(), copy.text.as_str(), copy.rev), ("c", "mine", 1));
     assert_eq!(copy.name, "Untitled (3)");
+    // A page that has mixed something up writes over nothing.
+    let odd = save(Some(&there), &asked(7, false, "of another", "s.1"), &taken, "c", NOW);
+    assert!(matches!(odd, Outcome::Copy(_)), "{odd:?}");
     // Both with the same text agree.
     assert!(matches!(
         save(Some(&there), &asked(6, true, "theirs", "s.1"), &[], "c", NOW),

@@ -97,7 +97,13 @@ fn anew(state: &mut State, text: String, name: String, own: bool, effects: &mut 
 
 /// Another text is on the page, with a history of its own.
 fn shows(state: &mut State, text: String, effects: &mut Vec<Effect>) {
-    state.doc.open(text);
+    if state.shelf.trouble.is_empty() {
+        state.doc.open(text);
+    } else if !state.doc.replace(&text) {
+        state.doc.touch();
+    }
+    // The browser keeps text and place together.
+    effects.push(Effect::Keep(state.doc.text().to_owned()));
     state.opens = true;
     state.panels.version += 1;
     state.panels.refused.clear();
@@ -145,6 +151,7 @@ pub(super) fn heard(state: &mut State, ask: &str, said: &str, effects: &mut Vec<
                 state.shelf.place = place;
                 if state.doc.replace(text) {
                     state.view.step = step;
+                    effects.push(Effect::Keep(text.to_owned()));
                     rewritten(state, effects, "Changed in another tab, and here now, too");
                 }
                 state.shelf.settle(state.doc.rev());

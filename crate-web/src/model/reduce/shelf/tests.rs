@@ -134,12 +134,17 @@ fn what_cannot_be_stored_is_said_and_not_asked_again_by_itself() {
     assert_eq!(state.shelf.trouble, "There is no database");
     assert_eq!(asked(&effects), None);
     assert!(state.is_dirty());
+    // What is opened now can be taken back: there is nowhere else to find it again.
+    assert_eq!(asked(&reduce(&mut state, Action::Open(Source::Text("two".to_owned())))), None);
+    reduce(&mut state, Action::Undo);
+    assert_eq!(state.doc.text(), "one");
+    answered(&mut state);
     // The worker has ended: its answer is the markup of a panel that could not be made.
     let (ask, _) = flush(&mut state).unwrap_or_default();
     assert_eq!(asked(&reply(&mut state, &ask, "<p>Ended</p>")), None);
     assert!(!state.shelf.trouble.is_empty());
     let (ask, _) = flush(&mut state).unwrap_or_default();
-    reply(&mut state, &ask, "saved s-1 s-1 1 0 ");
+    reply(&mut state, &ask, "saved s-2 s-2 1 0 ");
     assert!(state.shelf.trouble.is_empty() && !state.is_dirty());
 }
 
@@ -155,6 +160,28 @@ fn a_page_goes_on_with_what_the_browser_kept() {
     state.resume("", "t".to_owned(), true);
     assert!(state.is_dirty());
     assert_eq!(state.shelf.place.base, 0);
+}
+
+#[test]
+fn what_was_left_behind_is_not_asked_for_in_a_ring_where_nothing_is_stored() {
+    let mut state = page();
+    write(&mut state, "one");
+    let (ask, _) = asked(&reduce(&mut state, Action::Open(Source::New))).unwrap_or_default();
+    assert!(ask.starts_with("docs save s-1 "), "{ask}");
+    assert_eq!(asked(&reply(&mut state, &ask, "none")), None, "it rests");
+    assert_eq!(asked(&reduce(&mut state, Action::Caret(1))), None);
+    assert_eq!(flush(&mut state), Some((ask, "one".to_owned())), "until the next save");
+}
+
+#[test]
+fn text_and_place_are_kept_together_when_another_document_opens() {
+    let mut state = page();
+    let effects = reduce(&mut state, Action::Open(Source::Text("two".to_owned())));
+    let text = effects.iter().position(|effect| *effect == Effect::Keep("two".to_owned()));
+    let place = effects
+        .iter()
+        .position(|effect| matches!(effect, Effect::Mark(mark) if mark.starts_with("s-2 0 0 ")));
+    assert!(text.is_some() && text < place, "{effects:?}");
 }
 
 /// The store, played by what decides in it.
