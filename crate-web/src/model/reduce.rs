@@ -128,7 +128,7 @@ impl State {
 pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = acted(state, action);
     effects.extend(asks::ask(state).into_iter().map(Effect::Panels));
-    effects.extend(state.shelf_news().map(Effect::Mark));
+    effects.extend(state.shelf_news().map(|mark| Effect::Keep("mark", mark)));
     effects
 }
 

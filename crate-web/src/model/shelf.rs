@@ -13,7 +13,7 @@ pub struct Place {
     /// Its id in the store.
     pub id: String,
     /// The revision in the store that its text comes from; 0 while it is not there.
-    pub base: u32,
+    pub base: usize,
     /// The name that it was given; empty where it goes by its title.
     pub name: String,
 }
@@ -37,7 +37,7 @@ pub struct Shelf {
     /// Why the store keeps nothing; empty where it does.
     pub trouble: String,
     /// Counts what has changed in the store, so that its list is made anew.
-    pub made: u32,
+    pub made: usize,
     /// The revision of the page's text that is in the store, or was opened; none where it is to be stored anyhow.
     clean: Option<u32>,
     /// The revision that was sent last.
@@ -54,7 +54,7 @@ pub struct Shelf {
     /// What else is to be asked, in this order.
     todo: Vec<String>,
     seed: String,
-    n_ids: u32,
+    n_ids: usize,
     told: String,
 }
 
@@ -64,18 +64,18 @@ impl State {
     pub fn resume(&mut self, kept: &str, seed: String, own: bool) {
         let shelf = &mut self.shelf;
         shelf.seed = seed;
-        let mut words = kept.splitn(6, ' ');
-        let mut word = || words.next().unwrap_or_default();
-        let (id, base, dirty, step) = (word(), word(), word(), word());
-        let _ = word();
-        if id.is_empty() {
-            self.shelf_anew(String::new(), own);
-            return;
+        if kept.is_empty() {
+            return self.shelf_anew(String::new(), own);
         }
-        shelf.place =
-            Place { id: id.to_owned(), base: base.parse().unwrap_or(0), name: word().to_owned() };
-        shelf.step = step.parse().ok();
-        shelf.clean = (dirty == "0").then_some(self.doc.rev());
+        let mut words = kept;
+        let mut place = Place::default();
+        word(&mut words).clone_into(&mut place.id);
+        place.base = number(word(&mut words));
+        shelf.clean = (word(&mut words) == "0").then_some(self.doc.rev());
+        shelf.step = Some(number(word(&mut words)));
+        word(&mut words);
+        words.clone_into(&mut place.name);
+        shelf.place = place;
     }
 
     /// A new document is open; one that is somebody's own is stored even if it never changes.
@@ -154,6 +154,18 @@ impl State {
     }
 }
 
+/// The first word of some, which then begin behind it.
+pub fn word<'a>(words: &mut &'a str) -> &'a str {
+    let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
+    *words = rest;
+    word
+}
+
+/// A number in words, or else 0.
+pub fn number(word: &str) -> usize {
+    word.parse().unwrap_or(0)
+}
+
 const SAVE: &str = "docs save ";
 
 fn head(place: &Place, rest: &str) -> String {
@@ -205,10 +217,14 @@ impl Shelf {
         } else if self.place.id == id {
             self.clean = Some(self.sent);
         }
+        for left in &mut self.left {
+            if left.place.id == id {
+                left.place.clone_from(place);
+            }
+        }
         let is_open = self.place.id == id;
-        let left = self.left.iter_mut().map(|left| &mut left.place);
-        for known in left.chain([&mut self.place]).filter(|known| known.id == id) {
-            known.clone_from(place);
+        if is_open {
+            self.place.clone_from(place);
         }
         is_open
     }

@@ -39,6 +39,8 @@ pub(super) struct Desk {
     pub(super) coloured: Option<(u32, u32)>,
     /// The one timer of playing: pausing and playing again must not make two.
     pub(super) beat: Option<i32>,
+    /// The name of the file that is being read.
+    pub(super) file: String,
     /// What had the focus when a panel came over the graph.
     pub(super) before_over: Option<Element>,
     /// Whether the document is about to be stored.
@@ -123,8 +125,7 @@ impl App {
             Effect::Copy(text) => browser::copy(&text),
             Effect::Retry => self.send(Event::Retry),
             Effect::ShowText { text, caret } => browser::show_text(&text, caret),
-            Effect::Keep(text) => browser::keep("text", &text),
-            Effect::Mark(mark) => browser::keep("mark", &mark),
+            Effect::Keep(key, value) => browser::keep(key, &value),
             Effect::KeepSoon => listen::keep_soon(self),
             Effect::ChooseFile => files::choose(),
             Effect::Download { name, text } => files::download(&name, &text),

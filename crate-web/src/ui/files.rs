@@ -4,7 +4,8 @@ use js_sys::{Array, Uint8Array};
 use leptos::prelude::document;
 use wasm_bindgen::prelude::*;
 use web_sys::{
-    Blob, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement, HtmlInputElement, Url,
+    Blob, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement, HtmlInputElement,
+    HtmlTextAreaElement, Url,
 };
 
 use super::app::App;
@@ -75,25 +76,29 @@ fn open(app: App, file: &File) {
         ));
     }
     let Ok(reader) = FileReader::new() else { return };
-    // Its name waits where the answer comes from.
-    let _ = js_sys::Reflect::set(&reader, &"title".into(), &file.name().into());
-    listen::hear(app, &reader, "loadend", read);
+    app.desk(|desk| desk.file = file.name());
+    listen::hear(app, &reader, "load", read);
+    listen::hear(app, &reader, "error", |app, _| {
+        app.dispatch(Action::Refuse("This file could not be read"));
+    });
     let _ = reader.read_as_array_buffer(file);
 }
 
-/// A file has been read, or could not be.
+/// A file has been read.
 fn read(app: App, event: &JsValue) {
-    let Some(reader) = listen::target::<FileReader>(event) else { return };
-    let Some(buffer) = reader.result().ok().filter(JsValue::is_object) else {
-        return app.dispatch(Action::Refuse("This file could not be read"));
-    };
-    let Ok(text) = String::from_utf8(Uint8Array::new(&buffer).to_vec()) else {
+    let buffer = listen::target::<FileReader>(event).and_then(|reader| reader.result().ok());
+    let bytes = buffer.map_or(Vec::new(), |buffer| Uint8Array::new(&buffer).to_vec());
+    let Ok(text) = String::from_utf8(bytes) else {
         return app.dispatch(Action::Refuse("This file is not opened: it is no text in UTF-8"));
     };
-    let name = js_sys::Reflect::get(&reader, &"title".into()).ok();
-    let name = name.and_then(|name| name.as_string()).unwrap_or_default();
-    let name = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem).to_owned();
-    // The editor ends its lines so.
-    let text = text.replace("\r\n", "\n");
+    let mut name = app.desk(|desk| std::mem::take(&mut desk.file));
+    if let Some(end) = name.rfind('.') {
+        name.truncate(end);
+    }
+    // The editor has its own line ends.
+    let text = browser::by_id::<HtmlTextAreaElement>("text").map_or_else(String::new, |editor| {
+        editor.set_value(&text);
+        editor.value()
+    });
     app.dispatch(Action::Open(Source::File { name, text }));
 }

@@ -1,19 +1,19 @@
 //! Documents: one opens in the place of another, is stored, and what the store has to say of it.
 
-use foldback::lang;
-
 use super::panels::refused;
 use super::{EXAMPLES, FIRST, NEW, State, rewritten};
 use crate::model::action::{Action, Effect, Source};
-use crate::model::shelf::Place;
+use crate::model::shelf::{Place, number, word};
 use crate::model::view::{Over, Tab, View};
 
 impl State {
     /// The open document's name.
     pub fn name(&self) -> &str {
         let title = self.run.newest.as_ref().map_or("", |answer| answer.report.title.as_str());
-        let given = self.shelf.place.name.as_str();
-        [given, title].into_iter().find(|name| !name.is_empty()).unwrap_or("Untitled")
+        match (self.shelf.place.name.as_str(), title) {
+            ("", "") => "Untitled",
+            ("", name) | (name, _) => name,
+        }
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
         }
         Action::Flush => {
             if state.is_dirty() {
-                effects.push(Effect::Keep(state.doc.text().to_owned()));
+                effects.push(Effect::Keep("text", state.doc.text().to_owned()));
             }
             state.shelf.want();
         }
@@ -48,7 +48,7 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
 
 /// The engine has read the text: the browser keeps it at once, and the store in a moment.
 pub(super) fn keep(state: &State, effects: &mut Vec<Effect>) {
-    effects.push(Effect::Keep(state.doc.text().to_owned()));
+    effects.push(Effect::Keep("text", state.doc.text().to_owned()));
     if state.is_dirty() || state.shelf.place.base > 0 {
         effects.push(Effect::KeepSoon);
     }
@@ -74,11 +74,7 @@ pub(super) fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>)
             state.panels.errand = ["make example ", &ix.to_string()].concat();
             return;
         }
-        Source::File { name, text } => {
-            // A text that has a title goes by it.
-            let titled = lang::parse(&text).ast.title_text().is_some_and(|title| !title.is_empty());
-            (text, if titled { String::new() } else { name }, true)
-        }
+        Source::File { name, text } => (text, name, true),
     };
     anew(state, text, name, own, effects);
 }
@@ -103,7 +99,7 @@ fn shows(state: &mut State, text: String, effects: &mut Vec<Effect>) {
         state.doc.touch();
     }
     // The browser keeps text and place together.
-    effects.push(Effect::Keep(state.doc.text().to_owned()));
+    effects.push(Effect::Keep("text", state.doc.text().to_owned()));
     state.opens = true;
     state.panels.version += 1;
     state.panels.refused.clear();
@@ -126,22 +122,21 @@ pub(super) fn heard(state: &mut State, ask: &str, said: &str, effects: &mut Vec<
     state.shelf.made += 1;
     state.panels.version += 1;
     let (head, text) = said.split_once('\n').unwrap_or((said, ""));
-    let (word, rest) = head.split_once(' ').unwrap_or((head, ""));
-    match word {
+    let mut rest = head;
+    match word(&mut rest) {
         // The id it had, and the place it has now.
-        "saved" | "copied" => {
-            let (id, rest) = rest.split_once(' ').unwrap_or_default();
+        said @ ("saved" | "copied") => {
+            let id = word(&mut rest);
             let place = place(rest).0;
-            if state.shelf.stored(id, &place) && word == "copied" {
+            if state.shelf.stored(id, &place) && said == "copied" {
                 refused(state, CHANGED, effects);
             } else if state.panels.refused == CHANGED {
                 state.panels.refused.clear();
             }
         }
         "named" => {
-            let (id, name) = rest.split_once(' ').unwrap_or((rest, ""));
-            if state.shelf.place.id == id {
-                name.clone_into(&mut state.shelf.place.name);
+            if state.shelf.place.id == word(&mut rest) {
+                rest.clone_into(&mut state.shelf.place.name);
             }
             effects.push(Effect::Announce("Renamed".to_owned()));
         }
@@ -151,7 +146,7 @@ pub(super) fn heard(state: &mut State, ask: &str, said: &str, effects: &mut Vec<
                 state.shelf.place = place;
                 if state.doc.replace(text) {
                     state.view.step = step;
-                    effects.push(Effect::Keep(text.to_owned()));
+                    effects.push(Effect::Keep("text", text.to_owned()));
                     rewritten(state, effects, "Changed in another tab, and here now, too");
                 }
                 state.shelf.settle(state.doc.rev());
@@ -191,12 +186,10 @@ pub(super) fn heard(state: &mut State, ask: &str, said: &str, effects: &mut Vec<
 }
 
 /// Id, revision, step and name.
-fn place(words: &str) -> (Place, usize) {
-    let mut words = words.splitn(4, ' ');
-    let mut word = || words.next().unwrap_or_default();
-    let (id, base, step) = (word().to_owned(), word(), word());
-    let step = step.parse().unwrap_or(0);
-    (Place { id, base: base.parse().unwrap_or(0), name: word().to_owned() }, step)
+fn place(mut words: &str) -> (Place, usize) {
+    let id = word(&mut words).to_owned();
+    let (base, step) = (number(word(&mut words)), number(word(&mut words)));
+    (Place { id, base, name: words.to_owned() }, step)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::protocol::Trained;
 /// Without what is kept beside the text: `shelf/tests.rs` has that.
 fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = super::reduce(state, action);
-    effects.retain(|effect| !matches!(effect, Effect::Mark(_) | Effect::KeepSoon));
+    effects.retain(|effect| !matches!(effect, Effect::Keep("mark", _) | Effect::KeepSoon));
     effects
 }
 
@@ -88,7 +88,7 @@ fn a_document_opens_at_its_refusal_and_says_why_once() {
     assert_eq!(state.view.step, 10);
     assert_eq!(state.view.side, Side::Problem(0));
     assert_eq!(says(&effects), ["Refused: c was stretched"]);
-    assert!(effects.contains(&Effect::Keep(TEXT.to_owned())));
+    assert!(effects.contains(&Effect::Keep("text", TEXT.to_owned())));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ask { .. })));
     assert_eq!(says(&answer(&mut state, refused())), [] as [&str; 0]);
 }

@@ -177,10 +177,10 @@ fn what_was_left_behind_is_not_asked_for_in_a_ring_where_nothing_is_stored() {
 fn text_and_place_are_kept_together_when_another_document_opens() {
     let mut state = page();
     let effects = reduce(&mut state, Action::Open(Source::Text("two".to_owned())));
-    let text = effects.iter().position(|effect| *effect == Effect::Keep("two".to_owned()));
-    let place = effects
-        .iter()
-        .position(|effect| matches!(effect, Effect::Mark(mark) if mark.starts_with("s-2 0 0 ")));
+    let text = effects.iter().position(|effect| *effect == Effect::Keep("text", "two".to_owned()));
+    let place = effects.iter().position(
+        |effect| matches!(effect, Effect::Keep("mark", mark) if mark.starts_with("s-2 0 0 ")),
+    );
     assert!(text.is_some() && text < place, "{effects:?}");
 }
 
