@@ -224,7 +224,7 @@ test("a document that would be markup is text in every place", () =>
     await clean("a problem");
     await says(page, over(page), "Rename");
     await run("tell history");
-    await until(page, "what it changed", () => shows(over(page), "globalThis.pwned=4"));
+    await until(page, "what it changed", () => shows(over(page), "globalThis.pwned=3"));
     await clean("the history");
     await run("draw new");
     await says(page, page.locator("#draw"), "mend it first");
