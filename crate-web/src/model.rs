@@ -20,6 +20,9 @@ pub mod doc;
 #[cfg(feature = "full")]
 pub mod draft;
 pub mod examples;
+#[cfg(feature = "full")]
+pub mod library;
+pub mod shelf;
 pub mod supervise;
 pub mod timeline;
 pub mod trainer;

@@ -32,8 +32,8 @@ const DRAWN: [(Signals, fn(App)); 6] = [
 
 /// The page, for the element with the id `app`. It opens the text kept in the browser, or else this one.
 pub(crate) fn page(first: &str) -> impl IntoView + use<> {
-    let kept = browser::stored("text").filter(|text| !text.is_empty());
-    let app = App::new(kept.as_deref().unwrap_or(first));
+    let kept = browser::kept("text").filter(|text| !text.is_empty());
+    let app = App::new(kept, first);
     for part in PARTS {
         let mut row = part::Row::new(part);
         watch(app, part.on, Box::new(move |app| row.refresh(app)));

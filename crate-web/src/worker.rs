@@ -24,6 +24,8 @@ mod jobs;
 #[cfg(feature = "full")]
 mod panels;
 #[cfg(feature = "full")]
+mod store;
+#[cfg(feature = "full")]
 mod trainer;
 
 /// Receives from now on. `faults` lets a text break the worker on purpose, for tests of what happens then.
@@ -100,12 +102,19 @@ fn receive(worker: &Rc<Worker>, request: Request) {
         #[cfg(feature = "full")]
         Job::Run { text, start } => {
             worker.newest.set(rev);
+            if worker.faults {
+                fail_on_purpose(&text.replace("# trainer fault:", "# fault:"));
+            }
             worker.will.set(if start { trainer::Will::Go } else { trainer::Will::Wait });
             worker.wake();
             spawn_local(trainer::run(Rc::clone(worker), rev, text));
         }
         #[cfg(feature = "full")]
         Job::Control(control) => worker.control(rev, control),
+        #[cfg(feature = "full")]
+        Job::Panel { slot, text, ask } if ask.starts_with("docs ") => {
+            spawn_local(store::answer(Rc::clone(worker), rev, slot, text, ask));
+        }
         #[cfg(feature = "full")]
         Job::Panel { slot, text, ask } => panels::make(worker, rev, slot, &text, ask),
         #[cfg(not(feature = "full"))]
@@ -132,6 +141,9 @@ fn fail_on_purpose(text: &str) {
     }
     while text.contains("# fault: hang") {
         core::hint::spin_loop();
+    }
+    while text.contains("# fault: memory") {
+        core::hint::black_box(Vec::<u8>::with_capacity(1 << 28)).leak();
     }
     assert!(!text.contains("# fault: panic"), "a panic on purpose");
 }

@@ -59,8 +59,15 @@ pub enum Source {
     New,
     /// An example, by its place in the list.
     Example(usize),
-    /// A file's text.
-    File(String),
+    /// A text that the page itself has.
+    Text(String),
+    /// A file.
+    File {
+        /// Its name, without what it ends in.
+        name: String,
+        /// What it holds.
+        text: String,
+    },
 }
 
 /// A pane of the page, in the order of F6.
@@ -112,6 +119,12 @@ pub enum Action {
     },
     /// Open another document.
     Open(Source),
+    /// Do this with the documents in the store, in words.
+    Doc(String),
+    /// Store the open document now: the page may be about to end.
+    Flush,
+    /// Say why something could not be done.
+    Refuse(&'static str),
     /// Let the user choose a file to open.
     ChooseFile,
     /// Save the text as a file.
@@ -290,8 +303,10 @@ pub enum Effect {
         /// Where the caret goes.
         caret: usize,
     },
-    /// Keep the text in the browser.
-    Keep(String),
+    /// Keep something in the browser, under this key: the text, or where the document stands.
+    Keep(&'static str, String),
+    /// [`Action::Flush`], in a moment.
+    KeepSoon,
     /// Let the user choose a file to open.
     ChooseFile,
     /// Save a file.

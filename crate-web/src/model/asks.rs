@@ -26,13 +26,16 @@ pub enum Slot {
     Quiz,
     /// At a word of the program.
     Aid,
+    /// Nowhere either: what is stored of documents, and what comes of it.
+    Keep,
 }
 
 /// How many places there are.
-pub const N_SLOTS: usize = 6;
+pub const N_SLOTS: usize = 7;
 
 impl Slot {
-    const ALL: [Self; N_SLOTS] =
+    /// Those that ask what the state says; [`Slot::Keep`] has its own questions.
+    const ALL: [Self; N_SLOTS - 1] =
         [Self::Over, Self::Side, Self::Draw, Self::Errand, Self::Quiz, Self::Aid];
 
     /// Its place in a list of them.
@@ -42,7 +45,7 @@ impl Slot {
 
     /// Whether it asks of the text as it is being written, or of none: then it need not be one that can be built.
     fn is_free(self, ask: &str) -> bool {
-        let free = ["make example ", "draw find ", "draw lines ", "keys ", "reference "];
+        let free = ["make example ", "draw find ", "draw lines ", "keys ", "reference ", "docs "];
         ask.is_empty() || self == Self::Aid || free.iter().any(|free| ask.starts_with(free))
     }
 
@@ -62,6 +65,11 @@ impl Slot {
                 Over::Paths => ["paths ", &node(), " ", args].concat(),
                 Over::Reference => ["reference ", args].concat(),
                 Over::Keys => ["keys ", &view.keys.text()].concat(),
+                Over::Documents => {
+                    let shelf = &state.shelf;
+                    ["docs list ", &shelf.place.id, " ", &shelf.made.to_string(), " ", args]
+                        .concat()
+                }
             },
             Self::Side => match view.side {
                 Side::Inspect => ["side ", &step(), " ", &node()].concat(),
@@ -94,6 +102,7 @@ impl Slot {
                 }
                 Aid::Card(at) => ["card ", &at.to_string()].concat(),
             },
+            Self::Keep => String::new(),
         }
     }
 }
@@ -190,6 +199,7 @@ pub fn ask(state: &mut State) -> Vec<Event> {
         let waits = slot == Slot::Side && state.view.selected.is_none();
         events.push(Event::Ask { slot, rev, text, ask: now.1, waits });
     }
+    events.extend(state.shelf_ask());
     events
 }
 
@@ -332,7 +342,8 @@ impl Asks {
             commands.push(Command::Tell(request, why));
         } else {
             // It could not be started: nothing is asked of the next one by itself.
-            self.waiting = Default::default();
+            let all = self.waiting.iter_mut().filter_map(Option::take);
+            commands.extend(all.map(|request| Command::Tell(request, why.clone())));
         }
     }
 }

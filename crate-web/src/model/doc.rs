@@ -59,6 +59,16 @@ impl Doc {
         !self.future.is_empty()
     }
 
+    /// Another document in its place, with a history of its own.
+    pub fn open(&mut self, text: String) {
+        *self = Self { text, rev: self.rev + 1, ..Self::default() };
+    }
+
+    /// How many changes can be undone.
+    pub const fn n_past(&self) -> usize {
+        self.past.len()
+    }
+
     /// Counts as changed, so that the engine reads the same text again.
     pub const fn touch(&mut self) {
         self.rev += 1;

@@ -172,6 +172,7 @@ pub fn action(
             ("i", false) if in_text => Some(Action::CardHere),
             ("z" | "Z", true) | ("y", false) => Some(Action::Redo),
             ("z", false) => Some(Action::Undo),
+            ("o", false) => Some(Action::ChooseFile),
             _ => None,
         };
     }
@@ -243,6 +244,7 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
             ("F6", "Next pane, with Shift the previous"),
             ("F8", "Next problem, with Shift the previous"),
             ("Ctrl Z", "Undo, with Shift redo"),
+            ("Ctrl O", "Open a file"),
             ("Esc", "Back to the graph"),
         ],
     ),

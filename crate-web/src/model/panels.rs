@@ -8,6 +8,7 @@ use foldback::report::{Analysis, NodeRow, Report, analyse};
 
 mod aid;
 pub mod checks;
+pub mod documents;
 mod draw;
 mod evidence;
 mod find;

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use foldback::lang::{self, Span, TextEdit, edit};
 use foldback::report::{FindingRow, Report, TickGlyph, Weight};
 
-use super::action::{Action, Effect, Move, Pane, Source};
+use super::action::{Action, Effect, Move, Pane};
 use super::answer::Answer;
 use super::asks::{self, Panels};
 use super::doc::Doc;
-use super::examples::{FIRST, NEW};
+use super::examples::{EXAMPLES, FIRST, NEW};
 use super::layout::Orientation;
 use super::markup::trouble;
 use super::names::{self, Arrow};
+use super::shelf::Shelf;
 use super::supervise::LinkState;
 use super::timeline::{Grain, Timeline};
 use super::trainer;
@@ -96,6 +97,8 @@ pub struct State {
     pub run: Run,
     /// What the panels' worker has made.
     pub panels: Panels,
+    /// Which document is open, and what is asked of the store.
+    pub shelf: Shelf,
     /// How the engine is.
     pub link: LinkState,
     /// Counts the changes of that.
@@ -125,6 +128,7 @@ impl State {
 pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = acted(state, action);
     effects.extend(asks::ask(state).into_iter().map(Effect::Panels));
+    effects.extend(state.shelf_news().map(|mark| Effect::Keep("mark", mark)));
     effects
 }
 
@@ -161,7 +165,10 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             set_rules(state, RULES[ix % RULES.len()], &mut effects);
         }
         Action::Fix { problem, fix } => apply_fix(state, problem, fix, &mut effects),
-        Action::Open(source) => open(state, source, &mut effects),
+        Action::Open(source) => shelf::open(state, source, &mut effects),
+        Action::Doc(_) | Action::Flush | Action::Refuse(_) => {
+            shelf::acted(state, action, &mut effects);
+        }
         Action::ChooseFile => effects.push(Effect::ChooseFile),
         Action::Save => effects
             .push(Effect::Download { name: file_name(state), text: state.doc.text().to_owned() }),
@@ -263,7 +270,7 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             let turned = room.narrow != state.room.narrow;
             state.room = room;
             if turned && state.run.newest.is_some() {
-                state.doc.touch();
+                shelf::touch(state);
                 edited(state, &mut effects);
             }
             if state.camera.fitted {
@@ -403,33 +410,8 @@ pub fn fixed(text: &str, edits: &[(u32, u32, String)]) -> Option<String> {
     edit::apply(text, &edits).ok()
 }
 
-fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
-    let text = match source {
-        Source::New => NEW.to_owned(),
-        Source::Example(0) => FIRST.to_owned(),
-        Source::Example(ix) => {
-            // The whole engine has the others.
-            state.panels.errand = ["make example ", &ix.to_string()].concat();
-            return;
-        }
-        Source::File(text) => text,
-    };
-    // Opening is a change of the text like any other, so it can be taken back.
-    state.doc.replace(&text);
-    state.opens = true;
-    state.view = View {
-        theme: state.view.theme,
-        grain: state.view.grain,
-        speed: state.view.speed,
-        tab: state.view.tab,
-        keys: state.view.keys,
-        ..View::default()
-    };
-    rewritten(state, effects, "Opened");
-}
-
 fn file_name(state: &State) -> String {
-    let title = state.run.newest.as_ref().map_or("", |answer| answer.report.title.as_str());
+    let title = state.name();
     let mut name = String::new();
     for c in title.chars().filter_map(|c| match c {
         'a'..='z' | '0'..='9' => Some(c),
@@ -575,13 +557,16 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
     }
     state.run.newest = Some(Arc::clone(answer));
     state.run.retime();
-    effects.push(Effect::Keep(state.doc.text().to_owned()));
+    shelf::keep(state, effects);
 
     if has_picture {
         let last = state.run.timeline.len().saturating_sub(1);
         let at_end = was_at_end || state.opens;
-        state.view.step =
-            if at_end { state.run.timeline.opening() } else { state.view.step.min(last) };
+        state.view.step = match state.shelf.step.take() {
+            Some(step) if state.opens => step.min(last),
+            _ if at_end => state.run.timeline.opening(),
+            _ => state.view.step.min(last),
+        };
         state.view.side = side_of(&state.run, state.view.step);
         let nodes = &answer.report.nodes;
         state.view.selected = selected_name
@@ -672,5 +657,6 @@ fn neighbour(state: &State, arrow: Arrow) -> Option<u32> {
 }
 
 mod panels;
+mod shelf;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -24,6 +24,8 @@ pub enum Over {
     Reference,
     /// The keyboard map.
     Keys,
+    /// All documents, or the history of the open one.
+    Documents,
 }
 
 /// Which list of things to draw is open.

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 
 use leptos::prelude::{ArcTrigger, Notify, Track};
+use web_sys::Element;
 
 use super::canvas::{At, Gesture, Mounted};
 use super::{browser, files, listen};
@@ -43,12 +44,21 @@ pub(super) struct Desk {
     pub(super) pointed: Option<(f64, f64)>,
     /// The timer.
     pub(super) resting: Option<i32>,
+    /// The name of the file that is being read.
+    pub(super) file: String,
+    /// What had the focus when a panel came over the graph.
+    pub(super) before_over: Option<Element>,
+    /// Whether the document is about to be stored.
+    pub(super) keeps: bool,
 }
 
 impl App {
     /// A page that is to open a document.
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) fn new(kept: Option<String>, first: &str) -> Self {
+        let text = kept.as_deref().unwrap_or(first);
         let (mut state, first) = State::open(text, browser::room(), browser::stored_theme());
+        let mark = browser::kept("mark").unwrap_or_default();
+        state.resume(&mark, browser::seed(), kept.is_some());
         state.view.keys = KeyMap::read(&browser::stored("keys").unwrap_or_default());
         Self(Box::leak(Box::new(Inner {
             state: RefCell::new(state),
@@ -121,7 +131,8 @@ impl App {
             Effect::Copy(text) => browser::copy(&text),
             Effect::Retry => self.send(Event::Retry),
             Effect::ShowText { text, caret } => browser::show_text(&text, caret),
-            Effect::Keep(text) => browser::store("text", &text),
+            Effect::Keep(key, value) => browser::keep(key, &value),
+            Effect::KeepSoon => listen::keep_soon(self),
             Effect::ChooseFile => files::choose(),
             Effect::Download { name, text } => files::download(&name, &text),
             Effect::Announce(sentence) => browser::announce(&sentence),

@@ -82,6 +82,29 @@ pub(super) fn store(key: &str, value: &str) {
     }
 }
 
+/// What this tab kept under a key, or else the last one that kept anything.
+pub(super) fn kept(key: &str) -> Option<String> {
+    let own = window().session_storage().ok().flatten();
+    let own = own.and_then(|own| own.get_item(&stored_as(key)).ok().flatten());
+    own.or_else(|| stored(key))
+}
+
+/// Keeps something for this tab and for those that are opened after it.
+pub(super) fn keep(key: &str, value: &str) {
+    if let Some(own) = window().session_storage().ok().flatten() {
+        let _ = own.set_item(&stored_as(key), value);
+    }
+    store(key, value);
+}
+
+/// What no other page has.
+pub(super) fn seed() -> String {
+    js_sys::Number::from(js_sys::Math::random())
+        .to_string_with_radix(36)
+        .map(String::from)
+        .unwrap_or_default()
+}
+
 pub(super) fn stored_theme() -> Theme {
     Theme::from_key(&stored("theme").unwrap_or_default())
 }
@@ -125,7 +148,7 @@ pub(super) fn announce(sentence: &str) {
 }
 
 /// Gives the first element that a selector finds the focus.
-fn focus(selector: &str) {
+pub(super) fn focus(selector: &str) {
     if let Some(element) = one(selector) {
         // What is focused here has the method, whether it is of HTML or of SVG.
         let _ = element.unchecked_ref::<HtmlElement>().focus();

@@ -4,7 +4,8 @@ use js_sys::{Array, Uint8Array};
 use leptos::prelude::document;
 use wasm_bindgen::prelude::*;
 use web_sys::{
-    Blob, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement, HtmlInputElement, Url,
+    Blob, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement, HtmlInputElement,
+    HtmlTextAreaElement, Url,
 };
 
 use super::app::App;
@@ -70,15 +71,34 @@ pub(super) fn dropped(app: App, event: &JsValue) {
 
 fn open(app: App, file: &File) {
     if file.size() > LARGEST {
-        browser::announce("This file is larger than 1 MiB, which the language refuses");
-        return;
+        return app.dispatch(Action::Refuse(
+            "This file is not opened: it is larger than 1 MiB, the most that a text may have",
+        ));
     }
     let Ok(reader) = FileReader::new() else { return };
-    listen::hear(app, &reader, "load", |app, event| {
-        let read = listen::target::<FileReader>(event).and_then(|reader| reader.result().ok());
-        if let Some(text) = read.and_then(|read| read.as_string()) {
-            app.dispatch(Action::Open(Source::File(text)));
-        }
+    app.desk(|desk| desk.file = file.name());
+    listen::hear(app, &reader, "load", read);
+    listen::hear(app, &reader, "error", |app, _| {
+        app.dispatch(Action::Refuse("This file could not be read"));
     });
-    let _ = reader.read_as_text(file);
+    let _ = reader.read_as_array_buffer(file);
+}
+
+/// A file has been read.
+fn read(app: App, event: &JsValue) {
+    let buffer = listen::target::<FileReader>(event).and_then(|reader| reader.result().ok());
+    let bytes = buffer.map_or(Vec::new(), |buffer| Uint8Array::new(&buffer).to_vec());
+    let Ok(text) = String::from_utf8(bytes) else {
+        return app.dispatch(Action::Refuse("This file is not opened: it is no text in UTF-8"));
+    };
+    let mut name = app.desk(|desk| std::mem::take(&mut desk.file));
+    if let Some(end) = name.rfind('.') {
+        name.truncate(end);
+    }
+    // The editor has its own line ends.
+    let text = browser::by_id::<HtmlTextAreaElement>("text").map_or_else(String::new, |editor| {
+        editor.set_value(&text);
+        editor.value()
+    });
+    app.dispatch(Action::Open(Source::File { name, text }));
 }

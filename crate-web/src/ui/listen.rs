@@ -18,10 +18,13 @@ use crate::model::view::Draw;
 type Heard = fn(App, &JsValue);
 
 /// By the id of an element; the empty one is the window.
-const HEARD: [(&str, &str, Heard); 21] = [
+const HEARD: [(&str, &str, Heard); 23] = [
     ("", "keydown", keys::pressed),
     ("", "dragover", |_, event| event.unchecked_ref::<Event>().prevent_default()),
     ("", "drop", files::dropped),
+    // It rises to the window.
+    ("", "visibilitychange", |app, _| app.dispatch(Action::Flush)),
+    ("", "pagehide", |app, _| app.dispatch(Action::Flush)),
     ("app", "click", clicked),
     ("app", "change", changed),
     ("app", "input", told),
@@ -93,7 +96,7 @@ fn clicked(app: App, event: &JsValue) {
     let command = control.get_attribute("data-do").unwrap_or_default();
     let text = control.get_attribute("data-text").unwrap_or_default();
     let action = match &*command {
-        "open-text" => Some(Action::Open(Source::File(text))),
+        "open-text" => Some(Action::Open(Source::Text(text))),
         _ => command::read(&command),
     };
     let Some(action) = action else { return };
@@ -154,6 +157,21 @@ pub(super) fn focus_selected(app: App) {
         }
     });
     let _ = window().request_animation_frame(&focus);
+}
+
+/// How long a change waits for the next one before it is stored, in milliseconds.
+const STORED_AFTER: i32 = 400;
+
+/// Stores the document in a moment; whatever changes until then is stored with it.
+pub(super) fn keep_soon(app: App) {
+    if app.desk(|desk| std::mem::replace(&mut desk.keeps, true)) {
+        return;
+    }
+    let keep = callback(app, |app, _| {
+        app.desk(|desk| desk.keeps = false);
+        app.dispatch(Action::Flush);
+    });
+    let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&keep, STORED_AFTER);
 }
 
 /// Waits, then says that it is time for the next step.

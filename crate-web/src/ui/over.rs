@@ -4,21 +4,33 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use super::app::App;
-use super::browser::{all, by_id, one};
+use super::browser::{self, all, by_id, focused, one};
 use super::listen::target;
 use super::{aid, draw};
 use crate::model::action::Action;
 use crate::model::markup::{over, steps};
-use crate::model::view::Scroll;
+use crate::model::view::{Over, Scroll};
 
 /// Puts the panel there that is open now.
 pub(super) fn open(app: App) {
     let (panel, step) = app.read(|state| (over::panel(state), state.view.step));
-    if let Some(old) = by_id::<Element>("over") {
+    let held = focused();
+    let old = by_id::<Element>("over");
+    if let Some(old) = &old {
+        // Whoever was in the panel goes on where it was opened from.
+        let inside = held.as_ref().is_none_or(|held| old.contains(Some(held)));
         old.remove();
+        let before = app.desk(|desk| desk.before_over.take()).filter(|_| inside);
+        if let Some(before) = before.filter(|_| panel.is_empty()) {
+            let _ = before.unchecked_ref::<HtmlElement>().focus();
+        }
     }
     let Some(stage) = by_id::<Element>("stage").filter(|_| !panel.is_empty()) else { return };
     let _ = stage.insert_adjacent_html("beforeend", &panel);
+    app.desk(|desk| desk.before_over = held);
+    if app.read(|state| state.view.over) == Over::Documents {
+        browser::focus("#over > .made");
+    }
     if let Some(made) = one("#over > .made") {
         dress(app, &made);
     }

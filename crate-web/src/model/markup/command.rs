@@ -17,6 +17,8 @@ pub fn read(command: &str) -> Option<Action> {
         "redo" => Action::Redo,
         "new" => Action::Open(Source::New),
         "example" => Action::Open(Source::Example(number(first)?)),
+        "doc" => Action::Doc(command.get(4..).unwrap_or_default().to_owned()),
+        "documents" => Action::Toggle(Over::Documents),
         "choose-file" => Action::ChooseFile,
         "save" => Action::Save,
         "help" => Action::Toggle(Over::Keys),

@@ -16,6 +16,7 @@ pub fn panel(state: &State) -> String {
         Over::Paths => ("Paths", "made"),
         Over::Reference => ("Reference", "made"),
         Over::Keys => ("Keyboard map", "made"),
+        Over::Documents => ("Documents", "made"),
     };
     let mut html = Html::new();
     html.raw("<div class=\"over\" id=\"over\"><div class=\"head\"><h2>").raw(word).raw("</h2>");

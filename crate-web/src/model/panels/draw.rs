@@ -333,7 +333,8 @@ fn gesture(words: &str) -> Option<Gesture> {
 pub(super) fn make(opened: &Opened, words: &str) -> String {
     if let Some(ix) = words.strip_prefix("example ") {
         let example = ix.parse::<usize>().ok().and_then(|ix| EXAMPLES.get(ix));
-        return example.map_or_else(String::new, |example| "open\n".to_owned() + example.text);
+        return example
+            .map_or_else(String::new, |example| ["open ", ix, "\n", example.text].concat());
     }
     if let Some(nodes) = words.strip_prefix("copy ") {
         let nodes: Vec<String> = nodes.split(',').map(ToOwned::to_owned).collect();

@@ -48,6 +48,7 @@ pub(super) const ACTIONS: &[(&str, &str, &str)] = &[
     ("Train from the start", "train again", ""),
     ("Pause training", "train pause", ""),
     ("Go on training", "train go", ""),
+    ("Documents on this device", "documents", ""),
     ("New document", "new", ""),
     ("Open a file", "choose-file", ""),
     ("Save as a file", "save", ""),

@@ -7,7 +7,7 @@ use super::{
 use crate::model::asks::Slot;
 use crate::model::markup::track::{self, Track};
 use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
-use crate::model::reduce::{Run, State};
+use crate::model::reduce::State;
 use crate::model::supervise::LinkState;
 use crate::model::view::{Aid, Draw, Over, Side};
 use crate::protocol::PLACES;
@@ -18,12 +18,12 @@ const fn part(at: &'static str, put: super::Put, on: Signals, make: fn(&State) -
 
 /// All that changes by a text of its own. The picture, the editor's lines and the panel over the graph are not here.
 pub const PARTS: &[Part] = &[
-    part("head > title", Text, SAID, |state| title(&state.run).to_owned() + " · Foldback"),
+    part("head > title", Text, SAID | MADE, |state| state.name().to_owned() + " · Foldback"),
     part("#app > .app", Attribute("data-tab"), CHOICE, |state| state.view.tab.key().to_owned()),
     part("#app > .app", Attribute("data-over"), OVER, |state| yes(state.view.over != Over::Graph)),
     // The top bar.
-    part("#app .doc", Text, SAID, |state| title(&state.run).to_owned()),
-    part("#app .saved", Text, SAID | TEXT | ENGINE, |state| saved(state).to_owned()),
+    part("#app .doc span", Text, SAID | MADE, |state| state.name().to_owned()),
+    part("#app .saved", Text, SAID | TEXT | ENGINE | MADE, |state| saved(state).to_owned()),
     part("#app [data-do=undo]", Flag("disabled"), TEXT, |state| set(!state.doc.can_undo())),
     part("#app [data-do=redo]", Flag("disabled"), TEXT, |state| set(!state.doc.can_redo())),
     part("#rules", Value, SAID, |state| {
@@ -175,15 +175,14 @@ fn set(is: bool) -> String {
     if is { "on" } else { "" }.to_owned()
 }
 
-fn title(run: &Run) -> &str {
-    let title = run.newest.as_ref().map_or("", |answer| answer.report.title.as_str());
-    if title.is_empty() { "Untitled" } else { title }
-}
-
 /// What became of the text: it is kept once the engine has read it.
 fn saved(state: &State) -> &'static str {
     if state.run.newest.is_some() && state.run.rev == state.doc.rev() {
-        "Saved on this device"
+        if state.shelf.trouble.is_empty() {
+            "Saved on this device"
+        } else {
+            "Saved, without a history"
+        }
     } else if let LinkState::Down { .. } = state.link {
         "Not saved"
     } else {

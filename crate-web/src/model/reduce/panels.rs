@@ -2,15 +2,18 @@
 
 use foldback::report::{TickGlyph, TickRow};
 
-use super::{State, go_to_pane, open, rewritten, select};
-use crate::model::action::{Action, Effect, Move, Pane, Source};
-use crate::model::asks;
+use super::{State, go_to_pane, rewritten, select, shelf};
+use crate::model::action::{Action, Effect, Move, Pane};
+use crate::model::asks::{self, Slot};
 use crate::model::view::{Aid, Draw, Over, Tab};
 
 /// One of the actions that concern them.
 pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
     match action {
         Action::Tell(args) => state.panels.args = args,
+        Action::Panel { slot, ask, html, .. } if slot == Slot::Keep.ix() => {
+            shelf::heard(state, &ask, &html, effects);
+        }
         Action::Panel { slot, rev, ask, html } => {
             if let Some(made) = state.panels.fill(slot, rev, &ask, html) {
                 took(state, &made, effects);
@@ -133,7 +136,7 @@ fn draw_it(state: &mut State, words: &str, effects: &mut Vec<Effect>) {
     state.panels.errand = ["make ", words].concat();
 }
 
-fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
+pub(super) fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
     why.clone_into(&mut state.panels.refused);
     state.panels.version += 1;
     effects.push(Effect::Announce(why.to_owned()));
@@ -158,7 +161,10 @@ fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
             }
         }
         "no" => refused(state, text, effects),
-        "open" => open(state, Source::File(text.to_owned()), effects),
+        "open" => {
+            let ix = words.next().and_then(|ix| ix.parse().ok()).unwrap_or(0);
+            shelf::open_example(state, ix, text, effects);
+        }
         "copy" | "" => effects.push(Effect::Copy(text.to_owned())),
         name => {
             effects.push(Effect::DownloadBytes { name: name.to_owned(), digits: text.to_owned() });

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use foldback::report::{FindingRow, FixRow, NodeRow, Report, Role, TickGlyph, TrainLine};
 
-use super::{RULES, State, reduce};
+use super::{RULES, State};
 use crate::model::action::{Action, Effect, Move, Pane, Source};
 use crate::model::answer::Answer;
 use crate::model::supervise::{Crash, LinkState};
@@ -11,6 +11,13 @@ use crate::model::timeline::tests::report;
 use crate::model::trainer;
 use crate::model::view::{Over, Room, Side, Tab, Theme};
 use crate::protocol::Trained;
+
+/// Without what is kept beside the text: `shelf/tests.rs` has that.
+fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
+    let mut effects = super::reduce(state, action);
+    effects.retain(|effect| !matches!(effect, Effect::Keep("mark", _) | Effect::KeepSoon));
+    effects
+}
 
 const TEXT: &str = "rules upstream\ny = w / c";
 
@@ -81,7 +88,7 @@ fn a_document_opens_at_its_refusal_and_says_why_once() {
     assert_eq!(state.view.step, 10);
     assert_eq!(state.view.side, Side::Problem(0));
     assert_eq!(says(&effects), ["Refused: c was stretched"]);
-    assert!(effects.contains(&Effect::Keep(TEXT.to_owned())));
+    assert!(effects.contains(&Effect::Keep("text", TEXT.to_owned())));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ask { .. })));
     assert_eq!(says(&answer(&mut state, refused())), [] as [&str; 0]);
 }
@@ -240,14 +247,16 @@ fn a_selection_survives_an_edit_by_its_name() {
 }
 
 #[test]
-fn opening_is_undone_like_any_change() {
+fn a_document_that_opens_has_a_history_of_its_own() {
     let mut state = page();
+    reduce(&mut state, Action::Type { text: "y".to_owned(), caret: 1 });
     reduce(&mut state, Action::Toggle(Over::Checks));
-    reduce(&mut state, Action::Open(Source::File("x = 1".to_owned())));
+    reduce(&mut state, Action::Open(Source::Text("x = 1".to_owned())));
     assert_eq!(state.doc.text(), "x = 1");
+    assert_eq!(state.doc.rev(), 2, "no answer to the text before is taken for one to it");
     assert_eq!(state.view.over, Over::Graph);
     reduce(&mut state, Action::Undo);
-    assert_eq!(state.doc.text(), TEXT);
+    assert_eq!(state.doc.text(), "x = 1");
 }
 
 #[test]
