@@ -33,7 +33,7 @@ const DRAWN: [(Signals, fn(App)); 6] = [
 /// The page, for the element with the id `app`. It opens the text kept in the browser, or else this one.
 pub(crate) fn page(first: &str) -> impl IntoView + use<> {
     let kept = browser::kept("text").filter(|text| !text.is_empty());
-    let app = App::new(kept, first);
+    let app = App::new(kept.as_deref(), first);
     for part in PARTS {
         let mut row = part::Row::new(part);
         watch(app, part.on, Box::new(move |app| row.refresh(app)));

@@ -54,8 +54,8 @@ pub(super) struct Desk {
 
 impl App {
     /// A page that is to open a document.
-    pub(super) fn new(kept: Option<String>, first: &str) -> Self {
-        let text = kept.as_deref().unwrap_or(first);
+    pub(super) fn new(kept: Option<&str>, first: &str) -> Self {
+        let text = kept.unwrap_or(first);
         let (mut state, first) = State::open(text, browser::room(), browser::stored_theme());
         let mark = browser::kept("mark").unwrap_or_default();
         state.resume(&mark, browser::seed(), kept.is_some());

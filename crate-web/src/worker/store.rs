@@ -247,12 +247,11 @@ impl Store {
 
     /// This document for the page, or else the one that was changed last.
     async fn opened(&self, document: Option<Document>) -> Result<String, JsValue> {
-        let document = match document {
-            Some(document) => Some(document),
-            None => {
-                let there = self.all().await?.into_iter().filter(Document::is_there);
-                there.max_by(|a, b| a.changed.total_cmp(&b.changed))
-            }
+        let document = if document.is_some() {
+            document
+        } else {
+            let there = self.all().await?.into_iter().filter(Document::is_there);
+            there.max_by(|a, b| a.changed.total_cmp(&b.changed))
         };
         let opens =
             |document: Document| [&*place("open ", &document), "\n", &document.text].concat();
