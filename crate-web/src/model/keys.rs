@@ -2,7 +2,7 @@
 //!
 //! Single letters work only where the graph or the stepper has the focus; a text field keeps all it can use.
 
-use super::action::{Action, Move, Pane};
+use super::action::{Action, Many, Move, Pane};
 use super::names::Arrow;
 use super::view::{Draw, Over};
 
@@ -42,8 +42,30 @@ pub enum Focus {
 /// What a key press does; none where the browser shall do what it always does.
 pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) -> Option<Action> {
     let Press { key, command, shift, alt, held } = press;
+    let (graph, still) = (focus == Focus::Graph, !held);
     if alt {
-        return None;
+        // A column, or as far as a line is high.
+        let words = match key {
+            "ArrowLeft" => "shift * -1 0 %",
+            "ArrowRight" => "shift * 1 0 %",
+            "ArrowUp" => "shift * 0 -20 %",
+            "ArrowDown" => "shift * 0 20 %",
+            _ => return None,
+        };
+        return graph.then_some(Action::MakeHere(words));
+    }
+    if command && graph && still {
+        let words = match (key, shift) {
+            ("x", false) => "cut *",
+            ("d", false) => "duplicate *",
+            ("g", false) => "group *",
+            ("g" | "G", true) => "ungroup *",
+            ("a", false) => return Some(Action::MarkAll(Many::All)),
+            _ => "",
+        };
+        if !words.is_empty() {
+            return Some(Action::MakeHere(words));
+        }
     }
     if command {
         return match (key, shift) {
@@ -75,10 +97,12 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "Home" if stepping || walking => Action::Step(Move::First),
         "End" if stepping || walking => Action::Step(Move::Last),
         " " if focus == Focus::Scrubber && !held => Action::Play,
-        "ArrowLeft" if walking => Action::Walk(Arrow::Left),
-        "ArrowRight" if walking => Action::Walk(Arrow::Right),
-        "ArrowUp" if walking => Action::Walk(Arrow::Up),
-        "ArrowDown" if walking => Action::Walk(Arrow::Down),
+        "ArrowLeft" if walking => walk(shift, Arrow::Left),
+        "ArrowRight" if walking => walk(shift, Arrow::Right),
+        "ArrowUp" if walking => walk(shift, Arrow::Up),
+        "ArrowDown" if walking => walk(shift, Arrow::Down),
+        "g" if walking && still => Action::Close(None),
+        "u" if walking && still => Action::MakeHere("unpin *"),
         "." if letters => Action::Step(Move::Fold { forward: true }),
         "," if letters => Action::Step(Move::Fold { forward: false }),
         "l" if letters && !held => Action::NextRules,
@@ -95,6 +119,11 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "-" if walking => Action::Zoom { factor: 0.8, at: None },
         _ => return None,
     })
+}
+
+/// With Shift the neighbour is selected beside the others.
+const fn walk(shift: bool, arrow: Arrow) -> Action {
+    if shift { Action::MarkWalk(arrow) } else { Action::Walk(arrow) }
 }
 
 /// The map as the page shows it: keys, what they do.
@@ -127,8 +156,16 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
             ("Ctrl →", "New node behind it"),
             ("Ctrl ←", "New node before it"),
             ("E", "Edit its line"),
-            ("D", "Duplicate it"),
-            ("Del", "Delete it"),
+            ("Shift ← → ↑ ↓", "Select one more"),
+            ("Shift Space", "Select it too, or not"),
+            ("Ctrl A", "Select all"),
+            ("D", "Duplicate"),
+            ("Ctrl C X V", "Copy, cut, paste"),
+            ("Del", "Delete"),
+            ("Alt ← → ↑ ↓", "Move, and pin"),
+            ("U", "Unpin"),
+            ("Ctrl G", "Group into a fn, with Shift ungroup"),
+            ("G", "Close or open a call"),
             ("0 + −", "Fit, closer, farther"),
             ("Esc", "Nothing selected"),
         ],

@@ -12,6 +12,7 @@ mod evidence;
 mod fold;
 mod mathml;
 mod paths;
+mod place;
 mod quiz;
 mod reference;
 mod rules;
@@ -72,7 +73,9 @@ pub fn panel(opened: &Opened, ask: &str) -> String {
         }
         "side" => {
             let (step, node) = (number(), number());
-            side::panel(opened, step.unwrap_or(0) as usize, node)
+            let chosen = said(rest, "sel").unwrap_or("");
+            let closed = said(rest, "closed").unwrap_or("");
+            side::panel(opened, step.unwrap_or(0) as usize, node, chosen, closed)
         }
         "reference" => reference::panel(rest),
         "take" => match rest.split_once(' ') {

@@ -74,6 +74,7 @@ pub struct Preview {
 }
 
 /// A box in its place.
+#[expect(clippy::struct_excessive_bools, reason = "each is a face that a box has or has not")]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PicBox {
     /// What it is.
@@ -120,6 +121,12 @@ pub struct PicBox {
     pub inputs: Vec<usize>,
     /// Boxes that read it.
     pub users: Vec<usize>,
+    /// The call that made it, innermost first of those that are open; empty outside of functions.
+    pub call: String,
+    /// Whether all that its call made is in it.
+    pub closed: bool,
+    /// Whether the text says where it stands.
+    pub pinned: bool,
 }
 
 /// A shape printed beside or on an edge.
@@ -225,7 +232,7 @@ pub struct Picture {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// Draws a report. The same report gives the same bytes.
 pub fn draw(report: &Report, orientation: Orientation) -> Picture {

@@ -13,17 +13,17 @@ use crate::model::scene::LinkKind;
 use crate::model::stage::{Phase, state};
 use crate::model::svg::whole;
 
-const BOTH: [Orientation; 2] = [Orientation::Wide, Orientation::Tall];
+pub(in crate::model) const BOTH: [Orientation; 2] = [Orientation::Wide, Orientation::Tall];
 
-fn report(text: &str) -> Report {
+pub(in crate::model) fn report(text: &str) -> Report {
     analyse(text, &Budget::default()).report
 }
 
 /// Xorshift: small, and the same everywhere.
-struct Dice(u64);
+pub(in crate::model) struct Dice(pub(in crate::model) u64);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(in crate::model) fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -32,7 +32,7 @@ impl Dice {
 }
 
 /// A text of `n` nodes, most of which read one of the last few.
-fn random(n: u64, seed: u64) -> String {
+pub(in crate::model) fn random(n: u64, seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let rules = ["numpy", "ggml", "upstream"][dice.below(3) as usize];
     let mut out = format!("rules {rules}\n");
@@ -72,7 +72,7 @@ fn segments(points: &[Point]) -> impl Iterator<Item = Rect> + '_ {
 }
 
 /// Everything that is wrong with a picture.
-fn faults(p: &Picture) -> Vec<String> {
+pub(in crate::model) fn faults(p: &Picture) -> Vec<String> {
     let mut out = Vec::new();
     for (i, a) in p.boxes.iter().enumerate() {
         let r = a.rect;
@@ -175,7 +175,7 @@ fn step_faults(p: &Picture, report: &Report, tick: usize) -> Vec<String> {
 }
 
 /// How often lines of different nets lie on each other.
-fn laid_on(p: &Picture) -> usize {
+pub(in crate::model) fn laid_on(p: &Picture) -> usize {
     let mut level: BTreeMap<i64, Vec<(f64, f64, usize)>> = BTreeMap::new();
     for e in &p.edges {
         for w in e.points.windows(2) {
