@@ -10,7 +10,7 @@ use foldback::lang::parse;
 use foldback::report::{Report, Role};
 
 use super::layout::{self, Orientation};
-use super::picture::Picture;
+use super::picture::{MOST, Picture, too_large};
 use super::scene::{self, Pin, Scene, SceneBox, closed::close};
 use super::{names, route};
 
@@ -105,6 +105,14 @@ fn outer<'a>(found: &BTreeMap<&'a str, usize>, call: &str) -> Option<&'a str> {
     parts(call).find_map(|part| found.get_key_value(part).map(|f| *f.0))
 }
 
+/// From so many forward nodes on, calls are drawn closed but for those that the view names.
+const CLOSED_FROM: u32 = 500;
+
+/// Whether a call is drawn closed: one that the view names is, and in a large graph one that it does not name.
+pub fn is_closed(report: &Report, named: bool) -> bool {
+    named != (report.n_forward > CLOSED_FROM)
+}
+
 /// A scene as the text and the view would have it.
 struct Planned {
     scene: Scene,
@@ -117,12 +125,11 @@ struct Planned {
 fn planned(report: &Report, text: &str, orientation: Orientation, closed: &str) -> Planned {
     let calls = calls(report, text);
     let mut scene = scene::scene(report);
-    let wanted: BTreeSet<&str> = closed.split(' ').collect();
-    let is_closed = |call: &Call| {
-        let name = call.name.as_str();
-        wanted.contains(name) && !parts(name).any(|part| wanted.contains(part))
-    };
-    let closed: Vec<usize> = (0..calls.len()).filter(|ix| is_closed(&calls[*ix])).collect();
+    let named: BTreeSet<&str> = closed.split(' ').collect();
+    let all: BTreeSet<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+    let shut = |name: &str| all.contains(name) && is_closed(report, named.contains(name));
+    let is_box = |call: &Call| shut(&call.name) && !parts(&call.name).any(shut);
+    let closed: Vec<usize> = (0..calls.len()).filter(|ix| is_box(&calls[*ix])).collect();
     if !closed.is_empty() {
         let closed: Vec<&Call> = closed.iter().map(|ix| &calls[*ix]).collect();
         scene = close(report, &scene, &closed);
@@ -142,6 +149,9 @@ fn planned(report: &Report, text: &str, orientation: Orientation, closed: &str) 
 
 /// Draws a report as its text and the view would have it. The same gives the same bytes.
 pub fn draw(report: &Report, text: &str, orientation: Orientation, closed: &str) -> Picture {
+    if report.n_forward > MOST {
+        return too_large(report, orientation);
+    }
     let Planned { scene, calls, closed } = planned(report, text, orientation, closed);
     let layout = layout::layout(&scene, orientation);
     let mut picture = route::picture(report, &scene, &layout);
@@ -190,6 +200,9 @@ pub fn moved(
     name: &str,
     way: Way,
 ) -> Option<(f64, f64)> {
+    if report.n_forward > MOST {
+        return None;
+    }
     let Planned { scene, .. } = planned(report, text, Orientation::Wide, closed);
     let layout = layout::layout(&scene, Orientation::Wide);
     let picture = route::picture(report, &scene, &layout);

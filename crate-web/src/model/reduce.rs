@@ -415,6 +415,8 @@ fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
     // Opening is a change of the text like any other, so it can be taken back.
     state.doc.replace(&text);
     state.opens = true;
+    state.also.clear();
+    state.closed.clear();
     state.view = View {
         theme: state.view.theme,
         grain: state.view.grain,

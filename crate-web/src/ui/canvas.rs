@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::{document, window};
+use leptos::prelude::window;
 use web_sys::Element;
 
 use super::app::{App, Desk};
@@ -143,6 +143,11 @@ pub(super) fn look(app: App) {
 
 fn mount(pane: &Element, answer: Arc<Answer>) -> Option<Mounted> {
     let picture = &answer.picture;
+    if picture.too_many > 0 {
+        let n = picture.too_many.to_string();
+        pane.set_inner_html(&["<p class=\"toomany\">This graph has ", &n, " nodes, too many to be drawn. The outline and the table of steps have all of them.</p>"].concat());
+        return None;
+    }
     let mut markup = String::from(
         "<svg class=\"graph\" width=\"100%\" height=\"100%\" role=\"group\" aria-roledescription=\"graph\" aria-label=\"",
     );
@@ -276,7 +281,7 @@ fn push_box(markup: &mut String, of: &PicBox) {
             markup.push_str(piece);
         }
         let sign = if of.closed { "h12m-6-6v12" } else { "h12" };
-        svg::draw(markup, " transform=\"translate(~ -12)\">", &[of.rect.w / 2.0 - 12.0]);
+        svg::draw(markup, " transform=\"translate(~ ~)\">", &[of.rect.w - 30.0, of.rect.h - 10.0]);
         for piece in
             ["<rect width=\"24\" height=\"24\" rx=\"12\"/><path d=\"M6 12", sign, "\"/></g>"]
         {

@@ -189,7 +189,7 @@ pub(super) fn one(html: &mut Html, opened: &Opened, ix: u32, closed: &str) {
     let calls = plan::calls(report, &opened.text);
     let mut key = "G";
     for call in calls.iter().rev().filter(|call| call.nodes.contains(&ix)) {
-        let is_closed = closed.split(',').any(|name| name == call.name);
+        let is_closed = plan::is_closed(report, closed.split(',').any(|name| name == call.name));
         let label = if is_closed { "Open " } else { "Close " };
         html.raw("<button class=\"btn line\" data-do=\"close ")
             .text(&call.name)
@@ -203,4 +203,91 @@ pub(super) fn one(html: &mut Html, opened: &Opened, ix: u32, closed: &str) {
         key = "";
     }
     html.raw("</p></div>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Opened, panel};
+    use super::make;
+
+    const TEXT: &str = "# kept\nrules numpy\nparam w [2] = [1, 2]\na = exp(w)\nb = relu(w)\ny = a * b\nloss = sum(y)\n";
+
+    fn done(text: &str, words: &str) -> String {
+        make(&Opened::new(text), words).expect("a gesture of this file")
+    }
+
+    fn text(made: &str) -> &str {
+        assert!(made.starts_with("ok "), "{made}");
+        made.split_once('\n').map_or("", |(_, text)| text)
+    }
+
+    #[test]
+    fn boxes_are_pinned_where_they_are_moved_to_and_given_free() {
+        let moved = done(TEXT, "shift a 0 -20 ");
+        assert!(
+            text(&moved).starts_with("# kept\n") && text(&moved).contains("\n\nlayout a 1 -"),
+            "{moved}"
+        );
+        let both = done(text(&moved), "move a,b 0 -30 ");
+        assert!(
+            both.starts_with("ok ") && both.lines().next().is_some_and(|l| l.ends_with("a b")),
+            "{both}"
+        );
+        assert_eq!(text(&both).matches("layout").count(), 2);
+        let one = done(text(&both), "unpin a");
+        assert!(text(&one).contains("layout b") && !text(&one).contains("layout a"), "{one}");
+        assert_eq!(text(&done(text(&both), "unpin")).trim_end(), TEXT.trim_end());
+        assert!(done(TEXT, "unpin").starts_with("no\n"));
+    }
+
+    #[test]
+    fn what_is_cut_comes_before_the_text_that_is_left() {
+        let cut = done(TEXT, "cut w");
+        assert!(cut.starts_with("cut ") && cut.contains("\nparam w [2] = [1, 2]\n# kept"), "{cut}");
+        assert!(cut.contains("a = exp(?)"), "{cut}");
+        assert!(done(TEXT, "cut nothing").starts_with("no\n"));
+    }
+
+    #[test]
+    fn a_group_gets_the_first_free_name() {
+        let grouped = done(TEXT, "group a,b,y");
+        assert!(
+            text(&grouped).contains("fn f(w)") && text(&grouped).contains("y = f(w)"),
+            "{grouped}"
+        );
+        let taken = TEXT.replace("param w", "const f = 1\nparam w");
+        assert!(text(&done(&taken, "group a,b,y")).contains("fn f2(w)"));
+        assert!(done(TEXT, "group a,b").starts_with("no\n"), "two results");
+    }
+
+    #[test]
+    fn no_words_are_too_odd() {
+        for words in [
+            "move",
+            "move a",
+            "move a x y",
+            "move a nan 0",
+            "shift nothing 1 0",
+            "shift a,a 1e300 -1e300",
+            "unpin ,",
+            "cut",
+            "cut ,",
+            "group",
+            "group ,",
+            "move w 1 1 w loss y",
+        ] {
+            let made = done(TEXT, words);
+            assert!(made.starts_with("no\n") || made.starts_with("ok "), "{words}: {made}");
+        }
+    }
+
+    #[test]
+    fn a_panel_offers_what_can_be_done_with_several() {
+        let opened = Opened::new(TEXT);
+        let html = panel(&opened, "side 0 1 sel=a,b closed=");
+        assert!(html.contains("make group a,b") && html.contains("2 nodes"), "{html}");
+        assert!(html.contains("make shift a,b 0 -20"), "{html}");
+        assert!(!panel(&opened, "side 0 1").contains("make group"));
+        assert!(panel(&opened, "side 0 1").contains("by itself"));
+    }
 }

@@ -59,14 +59,16 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
                 Some(answer.boxed(answer.box_of(node?)?)?.call.clone())
             };
             let Some(call) = call.or_else(own).filter(|call| !call.is_empty()) else { return };
-            let n = state.closed.len();
-            state.closed.retain(|name| *name != call);
-            let said = if n == state.closed.len() { " closed" } else { " opened" };
-            effects.push(Effect::Announce([&call, said].concat()));
-            if n == state.closed.len() {
+            // In a large graph those are named that are open.
+            let now = state.run.shown.as_ref().is_some_and(|answer| {
+                answer.picture.boxes.iter().any(|of| of.closed && of.call == call)
+            });
+            let said = if now { " opened" } else { " closed" };
+            effects.push(Effect::Announce([call.as_str(), said].concat()));
+            if !now {
                 state.drawn = vec![call.clone()];
-                state.closed.push(call);
             }
+            name_or_not(state, call);
             redrawn(state, effects);
         }
         _ => {}
@@ -87,8 +89,16 @@ pub(super) fn reveal(state: &mut State, node: Option<u32>, effects: &mut Vec<Eff
         (of.closed && of.node != node).then(|| of.call.clone())
     };
     if let Some(call) = inside() {
-        state.closed.retain(|name| *name != call);
+        name_or_not(state, call);
         redrawn(state, effects);
+    }
+}
+
+/// Names a call to the engine's side, or takes its name back.
+fn name_or_not(state: &mut State, call: String) {
+    match state.closed.iter().position(|name| *name == call) {
+        Some(ix) => _ = state.closed.remove(ix),
+        None => state.closed.push(call),
     }
 }
 
@@ -187,3 +197,6 @@ fn told(state: &mut State, effects: &mut Vec<Effect>) {
         n => [&n.to_string(), " nodes selected: ", &names.join(", ")].concat(),
     }));
 }
+
+#[cfg(test)]
+mod tests;
