@@ -123,7 +123,8 @@ pub(crate) fn answer(
     orientation: Orientation,
     closed: &str,
 ) -> Option<Vec<u8>> {
-    if analysis.unreadable() || !closed.is_empty() || text.contains("layout ") {
+    let pins = || text.split('\n').any(|line| line.trim_ascii_start().starts_with("layout"));
+    if analysis.unreadable() || !closed.is_empty() || pins() {
         return None;
     }
     Some(pack(&Answer::new(analysis.report.clone(), orientation)))

@@ -411,6 +411,10 @@ test("the router is drawn from an empty document by touch, and a box is moved", 
         for (let n = 1; n <= 5; n += 1) {
           await at("touchMove", [{ x: from.x + ((to.x - from.x) * n) / 5, y: from.y + ((to.y - from.y) * n) / 5 }]);
         }
+        // A finger that rests before it is lifted flings nothing.
+        await page.waitForTimeout(120);
+        await at("touchMove", [{ x: to.x, y: to.y + 1 }]);
+        await page.waitForTimeout(120);
         await at("touchEnd", []);
       };
       await router(page, {

@@ -47,17 +47,6 @@ pub enum Move {
     },
 }
 
-/// Many nodes to select at once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Many {
-    /// All that can be drawn upon.
-    All,
-    /// What reads the selected ones, with them.
-    Consumers,
-    /// What they read, with them.
-    Sources,
-}
-
 /// What a new document is made from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
@@ -136,14 +125,12 @@ pub enum Action {
     Select(Option<u32>),
     /// Select a neighbour of the selected node.
     Walk(Arrow),
-    /// Select a node beside the others, or not any more; without one, that which has the keys.
-    Mark(Option<u32>),
+    /// Select a node beside the others, or not any more.
+    Mark(u32),
     /// Select a neighbour beside the others.
     MarkWalk(Arrow),
     /// Select what stands between two points of the pane beside the others.
     MarkIn((f64, f64), (f64, f64)),
-    /// Select many at once.
-    MarkAll(Many),
     /// Move a node, and what is selected with it, by so many pixels of the pane.
     Drag {
         /// The node.

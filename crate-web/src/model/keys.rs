@@ -2,7 +2,7 @@
 //!
 //! Single letters work only where the graph or the stepper has the focus; a text field keeps all it can use.
 
-use super::action::{Action, Many, Move, Pane};
+use super::action::{Action, Move, Pane};
 use super::names::Arrow;
 use super::view::{Draw, Over};
 
@@ -60,7 +60,7 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
             ("d", false) => "duplicate *",
             ("g", false) => "group *",
             ("g" | "G", true) => "ungroup *",
-            ("a", false) => return Some(Action::MarkAll(Many::All)),
+            ("a", false) => "pick all *",
             _ => "",
         };
         if !words.is_empty() {

@@ -8,6 +8,9 @@ use super::view::Size;
 /// How far an arrow key moves the picture, in pixels.
 pub const STRIDE: f64 = 80.0;
 
+/// How many places the map tells apart in either direction.
+const FINE: f64 = 400.0;
+
 /// Whether there is one: where the picture is larger than its pane, and the page is not narrow.
 pub fn is_shown(state: &State) -> bool {
     let Size { width, height } = size(state);
@@ -49,9 +52,11 @@ pub fn boxes(state: &State) -> String {
 /// The part in the pane, as a path.
 pub fn part(state: &State) -> String {
     let (pane, at, whole) = (state.room.pane, state.camera, size(state));
+    // No finer than the map can show: a map of thousands of boxes is not painted at each pixel that one pans.
     let span = |start: f64, room: f64, whole: f64| {
-        let start = -start / at.zoom;
-        (start.clamp(0.0, whole), (start + room / at.zoom).clamp(0.0, whole))
+        let (start, step) = (-start / at.zoom, whole / FINE);
+        let end = |at: f64| ((at / step).round() * step).max(0.0).min(whole);
+        (end(start), end(start + room / at.zoom))
     };
     let ((x, right), (y, bottom)) =
         (span(at.x, pane.width, whole.width), span(at.y, pane.height, whole.height));

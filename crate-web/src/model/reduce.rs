@@ -205,7 +205,6 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Mark(_)
         | Action::MarkWalk(_)
         | Action::MarkIn(..)
-        | Action::MarkAll(_)
         | Action::Drag { .. }
         | Action::Close(_) => marks::acted(state, action, &mut effects),
         Action::Walk(arrow) => {
@@ -579,13 +578,9 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
             if at_end { state.run.timeline.opening() } else { state.view.step.min(last) };
         state.view.side = side_of(&state.run, state.view.step);
         let nodes = &answer.report.nodes;
-        let mut found = selected
-            .iter()
-            .filter_map(|name| nodes.iter().position(|node| node.name == *name))
-            .map(|ix| ix as u32);
-        state.view.selected = found.next();
-        state.also = found.collect();
-        state.view.marks += 1;
+        let at = |name: &String| nodes.iter().position(|node| node.name == *name);
+        let found = selected.iter().filter_map(at).map(|ix| ix as u32).collect();
+        marks::keep(state, found);
         if state.opens || state.camera.fitted {
             open_camera(state);
         } else if let Some(node) = state.run.inspected(&state.view) {

@@ -17,8 +17,8 @@ use crate::model::{map, names, stage, svg};
 /// Steps closer than this, in milliseconds, are not animated.
 const FAST: f64 = 150.0;
 
-/// A box's group and the button over it, and what they last got.
-struct Boxed {
+/// The group of a box or an edge, a box's button over it, and what they last got.
+struct Shown {
     group: Element,
     button: Element,
     class: String,
@@ -29,8 +29,8 @@ struct Boxed {
 /// page that are in sight or near it.
 pub(super) struct Mounted {
     answer: Arc<Answer>,
-    boxes: Vec<Option<Boxed>>,
-    edges: Vec<Option<(Element, String)>>,
+    boxes: Vec<Option<Shown>>,
+    edges: Vec<Option<Shown>>,
     /// Where edges and boxes go.
     hosts: [Element; 2],
     /// Where the halos, the saved values and the note go, and what is there.
@@ -179,55 +179,61 @@ fn fill(mounted: &mut Mounted, sight: Rect) -> bool {
     if region.w >= 0.0 && region.around(sight) == *region {
         return false;
     }
-    let picture = &answer.picture;
+    let Answer { picture, .. } = answer.as_ref();
     let is_small = boxes.len() + edges.len() <= SMALL;
     *region = if is_small {
         Rect { x: -1e9, y: -1e9, w: 2e9, h: 2e9 }
     } else {
         sight.grown(sight.w.max(sight.h) / 2.0)
     };
+    let an_edge = stage::EdgeState::default();
+    swap(&hosts[0], ".edge", edges, &mut |ix, markup| {
+        let edge = &picture.edges[ix];
+        match markup {
+            Some(markup) => markup.push_str(&svg::edge_markup(edge, &an_edge)),
+            None => return is_small || room_of(edge).overlaps(*region),
+        }
+        true
+    });
+    swap(&hosts[1], ".node", boxes, &mut |ix, markup| {
+        let of = &picture.boxes[ix];
+        match markup {
+            Some(markup) => push_box(markup, of),
+            // What has the keys stays, wherever it is.
+            None => return of.rect.overlaps(*region) || *stop == Some(ix),
+        }
+        true
+    });
+    true
+}
+
+/// Takes out of the page what is not wanted there, and puts there what is: `of` says whether, or writes its markup.
+fn swap(
+    host: &Element,
+    what: &str,
+    all: &mut [Option<Shown>],
+    of: &mut dyn FnMut(usize, Option<&mut String>) -> bool,
+) {
     let mut markup = String::new();
     let mut come = Vec::new();
-    let an_edge = stage::EdgeState::default();
-    for (ix, edge) in picture.edges.iter().enumerate() {
-        let wanted = is_small || room_of(edge).overlaps(*region);
-        match &edges[ix] {
-            Some((element, _)) if !wanted => {
-                element.remove();
-                edges[ix] = None;
+    for (ix, shown) in all.iter_mut().enumerate() {
+        match (&shown, of(ix, None)) {
+            (Some(old), false) => {
+                old.group.remove();
+                *shown = None;
             }
-            None if wanted => {
-                markup.push_str(&svg::edge_markup(edge, &an_edge));
+            (None, true) => {
+                of(ix, Some(&mut markup));
                 come.push(ix);
             }
             _ => {}
         }
     }
-    for (ix, element) in come.drain(..).zip(added(&hosts[0], &markup, ".edge")) {
-        edges[ix] = Some((element, String::new()));
+    for (ix, group) in come.into_iter().zip(added(host, &markup, what)) {
+        let button = group.query_selector(".hit").ok().flatten();
+        let button = button.unwrap_or_else(|| group.clone());
+        all[ix] = Some(Shown { group, button, class: String::new(), name: String::new() });
     }
-    markup.clear();
-    for (ix, of) in picture.boxes.iter().enumerate() {
-        // What has the keys stays, wherever it is.
-        let wanted = of.rect.overlaps(*region) || *stop == Some(ix);
-        match &boxes[ix] {
-            Some(Boxed { group, .. }) if !wanted => {
-                group.remove();
-                boxes[ix] = None;
-            }
-            None if wanted => {
-                push_box(&mut markup, of);
-                come.push(ix);
-            }
-            _ => {}
-        }
-    }
-    for (ix, group) in come.into_iter().zip(added(&hosts[1], &markup, ".node")) {
-        if let Ok(Some(button)) = group.query_selector(".hit") {
-            boxes[ix] = Some(Boxed { group, button, class: String::new(), name: String::new() });
-        }
-    }
-    true
 }
 
 /// What new markup has added to an element.
@@ -318,8 +324,9 @@ fn show(mounted: &mut Mounted, at: At, also: &[u32]) {
         set(&shown.button, "aria-label", &mut shown.name, name);
     }
     for (ix, shown) in edges.iter_mut().enumerate() {
-        let Some((element, class)) = shown else { continue };
-        set(element, "class", class, svg::edge_class(&picture.edges[ix], &state.edges[ix]));
+        let Some(shown) = shown else { continue };
+        let class = svg::edge_class(&picture.edges[ix], &state.edges[ix]);
+        set(&shown.group, "class", &mut shown.class, class);
     }
     let now = [svg::halos(&state), svg::reads(picture, &state), svg::note(&state)];
     for ((place, last), now) in layers.iter_mut().zip(now) {

@@ -232,10 +232,11 @@ pub(super) fn pressed(app: App, event: &JsValue) {
     if held || app.desk(|desk| desk.gesture.travelled >= CLICK) {
         return;
     }
-    let node = node_at(event);
     let one_more = mouse.shift_key() || mouse.ctrl_key() || mouse.meta_key();
-    if !(one_more && node.is_none()) {
-        app.dispatch(if one_more { Action::Mark(node) } else { Action::Select(node) });
+    match node_at(event) {
+        Some(node) if one_more => app.dispatch(Action::Mark(node)),
+        None if one_more => {}
+        node => app.dispatch(Action::Select(node)),
     }
 }
 
@@ -246,7 +247,7 @@ pub(super) fn key(app: App, event: &JsValue) {
     if let ("Enter" | " ", Some(node)) = (key.as_str(), node_at(event)) {
         event.unchecked_ref::<Event>().prevent_default();
         if event.shift_key() {
-            return app.dispatch(Action::Mark(Some(node)));
+            return app.dispatch(Action::Mark(node));
         }
         app.dispatch(Action::Select(Some(node)));
         if key == "Enter" {

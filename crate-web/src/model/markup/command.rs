@@ -1,6 +1,6 @@
 //! The commands that markup carries in `data-do`: a word, and what it needs to know.
 
-use crate::model::action::{Action, Many, Move, Source};
+use crate::model::action::{Action, Move, Source};
 use crate::model::reduce::RULES;
 use crate::model::timeline::Grain;
 use crate::model::view::{Draw, Over, Tab, Theme};
@@ -53,12 +53,6 @@ pub fn read(command: &str) -> Option<Action> {
             _ => Draw::Nothing,
         }),
         "make" => Action::Make(command.get(5..).unwrap_or_default().to_owned()),
-        "mark" => Action::Mark(Some(number(first)? as u32)),
-        "many" => Action::MarkAll(match first {
-            "consumers" => Many::Consumers,
-            "sources" => Many::Sources,
-            _ => Many::All,
-        }),
         "close" => Action::Close(Some(first.to_owned()).filter(|call| !call.is_empty())),
         "predict" => Action::Predict,
         "guess" => Action::Guess(command.get(6..).unwrap_or_default().to_owned()),

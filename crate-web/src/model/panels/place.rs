@@ -1,11 +1,13 @@
 //! Where boxes stand and what is done to several of them: gestures that need the picture, and their buttons.
 //!
 //! `move NAMES DX DY CLOSED` and `shift NAMES COLUMNS DY CLOSED` pin, `unpin NAMES` gives free, `unpin` all of them;
-//! `cut NAMES` takes them away, `group NAMES` finds a name for the function.
+//! `cut NAMES` takes them away, `group NAMES` finds a name for the function, `pick all|consumers|sources NAMES` says
+//! what else to select.
 
 use foldback::lang::ast::StatementKind;
 use foldback::lang::parse;
 use foldback::lang::patch::{Gesture, Patch, copy, patch};
+use foldback::report::Role;
 
 use super::Opened;
 use super::draw::{done, ok};
@@ -23,6 +25,7 @@ pub(super) fn make(opened: &Opened, words: &str) -> Option<String> {
     let made = match word {
         "move" | "shift" => moved(opened, word == "shift", rest),
         "unpin" => unpinned(opened, rest),
+        "pick" => return Some(picked(opened, rest)),
         "cut" => return Some(cut(opened, rest)),
         "group" if !rest.trim().contains(' ') => grouped(opened, rest.trim()),
         _ => return None,
@@ -76,6 +79,32 @@ fn unpinned(opened: &Opened, rest: &str) -> Result<String, String> {
     let (text, mut patch) = done(&opened.text, &Gesture::Unpin { nodes: pinned })?;
     patch.select = chosen;
     Ok(ok(&text, &patch))
+}
+
+/// `pick`, and the names on the same line.
+fn picked(opened: &Opened, rest: &str) -> String {
+    let (which, chosen) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (report, chosen) = (opened.report(), list(chosen));
+    let is_chosen =
+        |ix: &u32| report.nodes.get(*ix as usize).is_some_and(|node| chosen.contains(&node.name));
+    let mut out = "pick".to_owned();
+    for (ix, node) in report.nodes.iter().enumerate().take(report.n_forward as usize) {
+        let read = || {
+            let users = report.nodes.iter().take(report.n_forward as usize);
+            users
+                .filter(|user| chosen.contains(&user.name))
+                .any(|user| user.src.contains(&(ix as u32)))
+        };
+        let wanted = match which {
+            "consumers" => node.src.iter().any(is_chosen),
+            "sources" => read(),
+            _ => true,
+        };
+        if wanted && node.role != Role::Inline {
+            out = out + " " + &node.name;
+        }
+    }
+    out
 }
 
 fn cut(opened: &Opened, rest: &str) -> String {
@@ -161,8 +190,8 @@ pub(super) fn several(html: &mut Html, chosen: &str, closed: &str) {
     ] {
         button(html, &[word, chosen].concat(), label, key);
     }
-    button(html, "many consumers", "Add consumers", "");
-    button(html, "many sources", "Add sources", "");
+    button(html, &["make pick consumers ", chosen].concat(), "Add consumers", "");
+    button(html, &["make pick sources ", chosen].concat(), "Add sources", "");
     arrows(html, chosen, closed);
     html.raw("</p></div>");
 }
@@ -258,6 +287,14 @@ mod tests {
         let taken = TEXT.replace("param w", "const f = 1\nparam w");
         assert!(text(&done(&taken, "group a,b,y")).contains("fn f2(w)"));
         assert!(done(TEXT, "group a,b").starts_with("no\n"), "two results");
+    }
+
+    #[test]
+    fn what_reads_and_what_is_read_is_found_by_name() {
+        assert_eq!(done(TEXT, "pick all w"), "pick w a b y loss");
+        assert_eq!(done(TEXT, "pick consumers w,y"), "pick a b loss");
+        assert_eq!(done(TEXT, "pick sources y"), "pick a b");
+        assert_eq!(done(TEXT, "pick sources w"), "pick");
     }
 
     #[test]

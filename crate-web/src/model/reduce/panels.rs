@@ -2,7 +2,7 @@
 
 use foldback::report::{TickGlyph, TickRow};
 
-use super::{State, open, rewritten, select};
+use super::{State, marks, open, rewritten, select};
 use crate::model::action::{Action, Effect, Move, Pane, Source};
 use crate::model::asks;
 use crate::model::view::{Draw, Over, Tab};
@@ -133,6 +133,7 @@ fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
                 }
             }
         }
+        "pick" => marks::named(state, &words.collect::<Vec<_>>(), effects),
         "no" => refused(state, text, effects),
         "open" => open(state, Source::File(text.to_owned()), effects),
         "copy" | "" => effects.push(Effect::Copy(text.to_owned())),
