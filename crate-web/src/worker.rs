@@ -123,7 +123,7 @@ pub(crate) fn answer(
     orientation: Orientation,
     closed: &str,
 ) -> Option<Vec<u8>> {
-    let pins = || text.split('\n').any(|line| line.trim_ascii_start().starts_with("layout"));
+    let pins = || text.as_bytes().windows(7).any(|word| word == b"layout ");
     if analysis.unreadable() || !closed.is_empty() || pins() {
         return None;
     }

@@ -39,39 +39,49 @@ pub enum Focus {
     Nowhere,
 }
 
+/// Keys that are held with another one, as a sum.
+const ALT: u8 = 1;
+const COMMAND: u8 = 2;
+const SHIFT: u8 = 4;
+
+/// What keys do to the selected nodes of the graph, in words.
+const HERE: [(&str, u8, &str); 14] = [
+    ("ArrowLeft", ALT, "shift * -1 0 %"),
+    ("ArrowRight", ALT, "shift * 1 0 %"),
+    // As far as a line is high.
+    ("ArrowUp", ALT, "shift * 0 -20 %"),
+    ("ArrowDown", ALT, "shift * 0 20 %"),
+    ("u", 0, "unpin *"),
+    ("d", 0, "duplicate *"),
+    ("d", COMMAND, "duplicate *"),
+    ("Delete", 0, "delete *"),
+    ("Backspace", 0, "delete *"),
+    ("c", COMMAND, "copy *"),
+    ("x", COMMAND, "cut *"),
+    ("a", COMMAND, "pick all *"),
+    ("g", COMMAND, "group *"),
+    ("G", COMMAND | SHIFT, "ungroup *"),
+];
+
 /// What a key press does; none where the browser shall do what it always does.
 pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) -> Option<Action> {
     let Press { key, command, shift, alt, held } = press;
-    let (graph, still) = (focus == Focus::Graph, !held);
-    if alt {
-        // A column, or as far as a line is high.
-        let words = match key {
-            "ArrowLeft" => "shift * -1 0 %",
-            "ArrowRight" => "shift * 1 0 %",
-            "ArrowUp" => "shift * 0 -20 %",
-            "ArrowDown" => "shift * 0 20 %",
-            _ => return None,
-        };
-        return graph.then_some(Action::MakeHere(words));
-    }
-    if command && graph && still {
-        let words = match (key, shift) {
-            ("x", false) => "cut *",
-            ("d", false) => "duplicate *",
-            ("g", false) => "group *",
-            ("g" | "G", true) => "ungroup *",
-            ("a", false) => "pick all *",
-            _ => "",
-        };
-        if !words.is_empty() {
+    let graph = focus == Focus::Graph;
+    let with = (u8::from(alt) * ALT) | (u8::from(command) * COMMAND) | (u8::from(shift) * SHIFT);
+    // A move goes on while the key is held; all else is done once.
+    if graph && (alt || !held) {
+        let found = HERE.iter().find(|(named, mods, _)| *named == key && *mods == with);
+        if let Some((.., words)) = found {
             return Some(Action::MakeHere(words));
         }
+    }
+    if alt {
+        return None;
     }
     if command {
         return match (key, shift) {
             ("ArrowRight", false) if focus == Focus::Graph => Some(Action::Draw(Draw::New)),
             ("ArrowLeft", false) if focus == Focus::Graph => Some(Action::Draw(Draw::Before)),
-            ("c", false) if focus == Focus::Graph => Some(Action::MakeHere("copy *")),
             ("z" | "Z", true) | ("y", false) => Some(Action::Redo),
             ("z", false) => Some(Action::Undo),
             _ => None,
@@ -101,8 +111,7 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "ArrowRight" if walking => walk(shift, Arrow::Right),
         "ArrowUp" if walking => walk(shift, Arrow::Up),
         "ArrowDown" if walking => walk(shift, Arrow::Down),
-        "g" if walking && still => Action::Close(None),
-        "u" if walking && still => Action::MakeHere("unpin *"),
+        "g" if walking && !held => Action::Close(None),
         "." if letters => Action::Step(Move::Fold { forward: true }),
         "," if letters => Action::Step(Move::Fold { forward: false }),
         "l" if letters && !held => Action::NextRules,
@@ -112,8 +121,6 @@ pub fn action(press: Press<'_>, focus: Focus, pane: Option<Pane>, over: Over) ->
         "n" if walking && !held => Action::Draw(Draw::New),
         "c" if walking && !held => Action::Draw(Draw::Connect { to: None }),
         "e" if walking && !held => Action::EditLine,
-        "d" if walking && !held => Action::MakeHere("duplicate *"),
-        "Delete" | "Backspace" if walking && !held => Action::MakeHere("delete *"),
         "0" if walking => Action::Fit,
         "+" | "=" if walking => Action::Zoom { factor: 1.25, at: None },
         "-" if walking => Action::Zoom { factor: 0.8, at: None },
@@ -216,6 +223,26 @@ mod tests {
         assert!(press("l", Focus::Nowhere).is_none());
         assert!(press("?", Focus::Elsewhere).is_none());
         assert!(matches!(press("l", Focus::Graph), Some(Action::NextRules)));
+    }
+
+    #[test]
+    fn what_is_selected_is_moved_grouped_and_taken_along_by_keys() {
+        let press = |key, alt, command, shift, held| {
+            let press = Press { key, command, shift, alt, held };
+            match action(press, Focus::Graph, None, Over::Graph) {
+                Some(Action::MakeHere(words)) => words,
+                _ => "",
+            }
+        };
+        assert_eq!(press("ArrowUp", true, false, false, true), "shift * 0 -20 %");
+        assert_eq!(press("g", false, true, false, false), "group *");
+        assert_eq!(press("G", false, true, true, false), "ungroup *");
+        assert_eq!(press("a", false, true, false, false), "pick all *");
+        assert_eq!(press("Delete", false, false, false, false), "delete *");
+        assert_eq!(press("Delete", false, false, false, true), "", "held it deletes once");
+        assert_eq!(press("ArrowUp", true, false, true, false), "");
+        let elsewhere = Press { key: "ArrowLeft", alt: true, ..Press::default() };
+        assert!(action(elsewhere, Focus::Field, None, Over::Graph).is_none());
     }
 
     #[test]

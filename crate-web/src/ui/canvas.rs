@@ -337,7 +337,8 @@ fn show(mounted: &mut Mounted, at: At, also: &[u32]) {
     }
     // One tab stop: the selected box, else the one that the step is about, else the first.
     let current = state.boxes.iter().position(|of| of.current);
-    let next = selected.or(current).unwrap_or(0);
+    let next = selected.or(current).filter(|ix| boxes[*ix].is_some());
+    let next = next.or_else(|| boxes.iter().position(Option::is_some)).unwrap_or(0);
     for (ix, tabindex) in [(*stop, "-1"), (Some(next), "0")] {
         if let Some(Some(shown)) = ix.and_then(|ix| boxes.get(ix)) {
             let _ = shown.button.set_attribute("tabindex", tabindex);
