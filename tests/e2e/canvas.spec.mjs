@@ -316,7 +316,8 @@ test("the minimap shows what is in the pane and moves it by pointer and by keys"
     await page.keyboard.press("ArrowRight");
     await until(page, "another part", async () => (await part()) !== before && (await camera()) !== stood);
     const box = await map.boundingBox();
-    await drag(page, { x: box.x + 20, y: box.y + 60 }, { x: box.x + box.width - 12, y: box.y + 70 });
+    const y = box.y + box.height / 2;
+    await drag(page, { x: box.x + 20, y }, { x: box.x + box.width - 12, y: y + 2 });
     const end = await part();
     const right = Number(/H(\S+?)V/.exec(end)[1]);
     const width = Number((await map.locator("svg").getAttribute("viewBox")).split(" ")[2]);

@@ -44,16 +44,16 @@ async function open(page, text) {
 }
 
 async function closed(page) {
-  await page.locator("#graph .fn").first().click({ force: true });
+  await page.locator("#graph .fn").first().dispatchEvent("click");
   await until(page, "the call closed", async () => (await page.locator("#graph .closed").count()) === 1);
   await page.waitForTimeout(400);
 }
 
 async function several(page) {
   const boxes = page.locator("#graph .node.fw [role=button]");
-  await boxes.nth(0).click();
-  await boxes.nth(1).click({ modifiers: ["Shift"] });
-  await boxes.nth(2).click({ modifiers: ["Shift"] });
+  await boxes.nth(0).dispatchEvent("click");
+  await boxes.nth(1).dispatchEvent("click", { shiftKey: true });
+  await boxes.nth(2).dispatchEvent("click", { shiftKey: true });
   await page.waitForTimeout(400);
 }
 
