@@ -9,6 +9,8 @@ pub mod utf16;
 pub mod layout;
 pub mod names;
 pub mod picture;
+#[cfg(feature = "full")]
+pub mod plan;
 mod route;
 pub mod scene;
 pub mod stage;
@@ -32,6 +34,7 @@ pub mod action;
 #[cfg(feature = "full")]
 pub mod chart;
 pub mod keys;
+pub mod map;
 pub mod markup;
 #[cfg(feature = "full")]
 pub mod panels;

@@ -34,6 +34,8 @@ pub enum Job {
         text: String,
         /// Which way its picture shall run.
         orientation: Orientation,
+        /// The calls that are drawn closed, by their names, with blanks between them.
+        closed: String,
     },
     /// Run the checks that the text of this revision asks for.
     Check,

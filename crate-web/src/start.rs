@@ -47,7 +47,7 @@ pub fn start_worker(faults: bool) {
 #[wasm_bindgen]
 pub fn answer(text: &str) -> Vec<u8> {
     let analysis = foldback::report::analyse(text, &foldback::construct::Budget::default());
-    worker::answer(&analysis, text, crate::model::layout::Orientation::Wide).unwrap_or_default()
+    worker::answer(&analysis, text, crate::model::layout::Orientation::Wide, "").unwrap_or_default()
 }
 
 /// A few words that stand for every bit that a text leads to. Tests compare them with the native build's, and so can

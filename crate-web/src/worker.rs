@@ -85,13 +85,13 @@ struct Worker {
 fn receive(worker: &Rc<Worker>, request: Request) {
     let rev = request.rev;
     match request.job {
-        Job::Analyse { text, orientation } => {
+        Job::Analyse { text, orientation, closed } => {
             worker.newest.set(rev);
             if worker.faults {
                 fail_on_purpose(&text);
             }
             let analysis = analyse(&text, &Budget::default());
-            match answer(&analysis, &text, orientation) {
+            match answer(&analysis, &text, orientation, &closed) {
                 Some(bytes) => worker.reply(rev, Body::Report, Some(bytes)),
                 None => worker.reply(rev, Body::Beyond, None),
             }
@@ -123,15 +123,32 @@ fn receive(worker: &Rc<Worker>, request: Request) {
 }
 
 /// The packed `Answer` to a text; none where this part of the engine cannot read it and the whole may.
-pub(crate) fn answer(analysis: &Analysis, text: &str, orientation: Orientation) -> Option<Vec<u8>> {
-    if cfg!(not(feature = "full")) && analysis.unreadable() {
+///
+/// A text that pins boxes is such a text, and so is a picture with closed calls.
+#[cfg(not(feature = "full"))]
+pub(crate) fn answer(
+    analysis: &Analysis,
+    text: &str,
+    orientation: Orientation,
+    closed: &str,
+) -> Option<Vec<u8>> {
+    let pins = || text.as_bytes().windows(7).any(|word| word == b"layout ");
+    if analysis.unreadable() || !closed.is_empty() || pins() {
         return None;
     }
-    #[cfg(feature = "full")]
+    Some(pack(&Answer::new(analysis.report.clone(), orientation)))
+}
+
+/// The packed `Answer` to a text.
+#[cfg(feature = "full")]
+pub(crate) fn answer(
+    analysis: &Analysis,
+    text: &str,
+    orientation: Orientation,
+    closed: &str,
+) -> Option<Vec<u8>> {
     let report = crate::model::draft::drafted(&analysis.report, text);
-    #[cfg(not(feature = "full"))]
-    let (report, _) = (analysis.report.clone(), text);
-    Some(pack(&Answer::new(report, orientation)))
+    Some(pack(&Answer::planned(report, text, orientation, closed)))
 }
 
 /// Breaks the worker the way that the text asks for.

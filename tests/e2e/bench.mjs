@@ -1,5 +1,6 @@
 // How fast the page is, for people to read. While `cargo xtask serve --release` runs:
 // FOLDBACK_URL=http://localhost:PORT/ FOLDBACK_CHROMIUM=/usr/bin/chromium node tests/e2e/bench.mjs
+import { readFile } from "node:fs/promises";
 import { launch, openPage, ready, url } from "./lib.mjs";
 
 const ROUNDS = 40;
@@ -114,15 +115,139 @@ for (const [what, [text, end]] of Object.entries(jobs)) {
   }
 }
 
+// Large graphs: text to answer, edit to diagnostics, frames while panning, interaction to paint, memory.
+const graph = (n) => {
+  let out = "# large\nrules numpy\nparam n0 [2, 3] = rand(seed=1)\n";
+  for (let i = 1; i < n; i += 1) {
+    out += i % 3 === 0 ? `n${i} = n${i - 1} + n${i - 3}\n` : `n${i} = relu(n${i - 1})\n`;
+  }
+  return `${out}loss = sum(n${n - 1})\n`;
+};
+const open = (text) =>
+  page.evaluate(async (text) => {
+    const editor = document.getElementById("text");
+    editor.value = text;
+    editor.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    const saved = document.querySelector(".saved");
+    do await new Promise((done) => requestAnimationFrame(() => done()));
+    while (!saved.innerText.startsWith("Saved"));
+    await new Promise((done) => setTimeout(done, 300));
+  }, text);
+const large = {};
+await page.keyboard.press("Escape");
+await page.evaluate(() => document.querySelector("#over [data-do=graph]")?.click());
+for (const n of [100, 500]) {
+  large[`text to answer (analysis, layout, packing), ${n} nodes`] = await page.workers()[0].evaluate((text) => {
+    const times = [];
+    for (let round = 0; round < 10; round += 1) {
+      const start = performance.now();
+      wasm_bindgen.answer(text);
+      times.push(performance.now() - start);
+    }
+    return times;
+  }, graph(n));
+}
+for (const n of [40, 500]) {
+  await open(graph(n - 3));
+  large[`edit to diagnostics, ${n} lines`] = await page.evaluate(async () => {
+    const editor = document.getElementById("text");
+    const said = document.querySelector("#dock-first .count-pill");
+    const text = editor.value;
+    const times = [];
+    for (let round = 0; round < 20; round += 1) {
+      const was = said.innerText;
+      const start = performance.now();
+      editor.value = round % 2 === 0 ? text.replace("relu(n1)", "relu(nowhere)") : text;
+      editor.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      while (said.innerText === was) await new Promise((done) => setTimeout(done));
+      times.push(performance.now() - start);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    return times;
+  });
+}
+const figures = [];
+for (const n of [300, 1000, 1900]) {
+  await open(graph(n));
+  for (const [far, zooms] of [["as it opens", 0], ["far away", 12]]) {
+    for (let press = 0; press < zooms; press += 1) await page.getByRole("button", { name: "Zoom out" }).click();
+    const { frames, inPage } = await page.evaluate(async () => {
+      const pane = document.getElementById("graph");
+      const send = (type, x) =>
+        pane.dispatchEvent(
+          new PointerEvent(type, { pointerId: 1, isPrimary: true, bubbles: true, button: 0, buttons: 1, clientX: x, clientY: 300 }),
+        );
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      const frames = [];
+      send("pointerdown", 900);
+      let last = await frame();
+      for (let n = 0; n < 150; n += 1) {
+        send("pointermove", 900 - n * 9);
+        const now = await frame();
+        frames.push(now - last);
+        last = now;
+      }
+      send("pointerup", 0);
+      return { frames, inPage: pane.querySelectorAll(".node").length };
+    });
+    large[`pan, ${n} nodes, ${far}: frame`] = frames;
+    const mean = frames.reduce((sum, time) => sum + time, 0) / frames.length;
+    figures.push(`pan, ${n} nodes, ${far}: ${(1000 / mean).toFixed(0)} frames a second, ${inPage} boxes in the page`);
+  }
+  await page.getByRole("button", { name: "Fit" }).click();
+}
+await open(graph(300));
+large["interaction to next paint, 300 nodes"] = await page.evaluate(async () => {
+  const times = [];
+  const painted = () =>
+    new Promise((done) =>
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => done();
+        port2.postMessage(0);
+      }),
+    );
+  const act = async (does) => {
+    await new Promise((done) => setTimeout(done, 40));
+    const start = performance.now();
+    does();
+    await painted();
+    times.push(performance.now() - start);
+  };
+  const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  document.querySelector("#graph .hit").focus();
+  for (let round = 0; round < 20; round += 1) {
+    const hits = document.querySelectorAll("#graph .hit");
+    await act(() => hits[(round * 2) % hits.length].dispatchEvent(new MouseEvent("click", { bubbles: true })));
+    await act(() => press("ArrowRight"));
+    await act(() => document.querySelector("[data-do=back]").click());
+    await act(() => document.querySelector("[data-do=zoom-out]").click());
+    await act(() => document.querySelector("[data-do=zoom-in]").click());
+  }
+  return times;
+});
+await open(graph(500));
+const system = await browser.newBrowserCDPSession();
+const { processInfo } = await system.send("SystemInfo.getProcessInfo");
+for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
+  const status = await readFile(`/proc/${id}/status`, "utf8").catch(() => "");
+  const anonymous = Number(/RssAnon:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  figures.push(`memory, 500 nodes: ${anonymous.toFixed(0)} MB private to the page's process, its workers and the browser's own share`);
+}
+const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+figures.push(`memory, 500 nodes: ${(heap / 1048576).toFixed(1)} MB of JavaScript on the page`);
+
 function report(what, times) {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  const [median, p95] = [at(0.5), at(0.95)].map((time) => time.toFixed(1).padStart(6));
-  console.log(`${what.padEnd(44)} median ${median} ms   95 % ${p95} ms   n ${sorted.length}`);
+  const [median, p75, p95] = [at(0.5), at(0.75), at(0.95)].map((time) => time.toFixed(1).padStart(6));
+  console.log(`${what.padEnd(56)} median ${median} ms   75 % ${p75} ms   95 % ${p95} ms   n ${sorted.length}`);
 }
 
 report("keystroke to redrawn graph", keystrokes);
 report("step: handler and rendering", steps.work);
 report("step: to the next frame", steps.paint);
 for (const [what, times] of Object.entries(ends)) report(what, times);
+for (const [what, times] of Object.entries(large)) report(what, times);
+for (const figure of figures) console.log(figure);
 await browser.close();

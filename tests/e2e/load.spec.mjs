@@ -87,7 +87,9 @@ test("goes on without a network once it has loaded", () =>
     // A key of the page's own, and the editor's focus order: whatever they do is done here.
     for (const key of ["Tab", "Tab", "ArrowRight", "End"]) await page.keyboard.press(key);
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done())));
-    assert.deepEqual(requests.slice(asked), []);
+    // A worker is made of what the page holds already.
+    const further = requests.slice(asked).filter((request) => !request.startsWith("blob:"));
+    assert.deepEqual(further, []);
   }));
 
 test("a page without WebAssembly says that it did not start", async () => {

@@ -1,6 +1,7 @@
 // Pictures of the page into `shots/`, for people to look at: `cargo xtask shots`.
 import { mkdir } from "node:fs/promises";
 import { launch, openPage, ready, url } from "./lib.mjs";
+import { until } from "./page.mjs";
 
 const SIZES = [
   { width: 1440, height: 900 },
@@ -12,7 +13,66 @@ const THEMES = ["light", "dark"];
 
 // One picture of each in every size and theme: a name, what follows the page's address, and what
 // to do there before the picture is taken.
-const SCENES = [{ name: "start", at: "", act: async () => {} }];
+const SCENES = [
+  { name: "start", at: "", act: async () => {} },
+  { name: "calls", at: "", act: (page) => open(page, CALLS) },
+  { name: "calls-closed", at: "", act: (page) => open(page, CALLS).then(() => closed(page)) },
+  { name: "pinned", at: "", act: (page) => open(page, `${CALLS}\nlayout w 0 -260\nlayout r 4 -330\n`) },
+  { name: "several", at: "", act: (page) => open(page, CALLS).then(() => several(page)) },
+  { name: "large", at: "", act: (page) => open(page, large()) },
+  { name: "too-large", at: "", act: tooLarge },
+];
+
+const CALLS = `# Calls
+rules numpy
+fn router(w, e=1e-5) { s = sum_rows(w); c = clamp(s, min=e); return w / c }
+param w [2, 3] = rand(seed=1)
+r = router(w)
+y = exp(r + 1)
+loss = sum(y * r)
+`;
+
+/** Opens a text; on a narrow page its field is in another tab. */
+async function open(page, text) {
+  await page.evaluate((text) => {
+    const editor = document.getElementById("text");
+    editor.value = text;
+    editor.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }, text);
+  await until(page, "its graph", async () => (await page.locator("#graph .node").count()) > 6);
+  await page.waitForTimeout(600);
+}
+
+async function closed(page) {
+  await page.locator("#graph .fn").first().dispatchEvent("click");
+  await until(page, "the call closed", async () => (await page.locator("#graph .closed").count()) === 1);
+  await page.waitForTimeout(400);
+}
+
+async function several(page) {
+  const boxes = page.locator("#graph .node.fw [role=button]");
+  await boxes.nth(0).dispatchEvent("click");
+  await boxes.nth(1).dispatchEvent("click", { shiftKey: true });
+  await boxes.nth(2).dispatchEvent("click", { shiftKey: true });
+  await page.waitForTimeout(400);
+}
+
+function large() {
+  let out = "# Large\nrules numpy\nparam n0 [2, 3] = rand(seed=1)\n";
+  for (let i = 1; i < 120; i += 1) out += i % 3 === 0 ? `n${i} = n${i - 1} + n${i - 3}\n` : `n${i} = relu(n${i - 1})\n`;
+  return `${out}loss = sum(n119)\n`;
+}
+
+async function tooLarge(page) {
+  let text = "# Too large\nparam n0 = 1\n";
+  for (let i = 1; i < 2100; i += 1) text += `n${i} = relu(n${i - 1})\n`;
+  await page.evaluate((text) => {
+    const editor = document.getElementById("text");
+    editor.value = text;
+    editor.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }, text);
+  await page.locator("#graph .toomany").waitFor();
+}
 
 const folder = new URL("../../shots/", import.meta.url).pathname;
 await mkdir(folder, { recursive: true });

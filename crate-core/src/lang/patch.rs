@@ -236,9 +236,9 @@ pub enum Gesture {
     Pin {
         /// The node.
         node: String,
-        /// To the right.
+        /// Its column, counted from the left from 0.
         x: f64,
-        /// Downwards.
+        /// How far its middle is from the line under the values, in pixels; upwards is negative.
         y: f64,
     },
     /// No fixed position any more.

@@ -143,6 +143,21 @@ pub enum Action {
     Select(Option<u32>),
     /// Select a neighbour of the selected node.
     Walk(Arrow),
+    /// Select a node beside the others, or not any more.
+    Mark(u32),
+    /// Select a neighbour beside the others.
+    MarkWalk(Arrow),
+    /// Select what stands between two points of the pane beside the others.
+    MarkIn((f64, f64), (f64, f64)),
+    /// Move a node, and what is selected with it, by so many pixels of the pane.
+    Drag {
+        /// The node.
+        node: u32,
+        /// To the right and down.
+        by: (f64, f64),
+    },
+    /// Draw a call closed, or open again; without one, that of the selected node.
+    Close(Option<String>),
     /// Show a problem.
     ShowProblem(usize),
     /// Show the next or previous problem.
@@ -175,7 +190,7 @@ pub enum Action {
     Find(String),
     /// Draw, in words.
     Make(String),
-    /// The same with the selected node, whose name stands where the words have `*`.
+    /// The same with the selected nodes, whose names stand where the words have `*`.
     MakeHere(&'static str),
     /// Connect one node's output to another's input.
     Wire {
@@ -284,6 +299,8 @@ pub enum Effect {
         text: String,
         /// Which way its picture shall run.
         orientation: Orientation,
+        /// The calls that are drawn closed, by their names, with blanks between them.
+        closed: String,
     },
     /// Give the engine what the accepted text asks for further.
     Ask {

@@ -23,6 +23,13 @@ impl Answer {
         Self { report, picture }
     }
 
+    /// The same with the pins that the text has, and with calls that are drawn closed.
+    #[cfg(feature = "full")]
+    pub fn planned(report: Report, text: &str, orientation: Orientation, closed: &str) -> Self {
+        let picture = super::plan::draw(&report, text, orientation, closed);
+        Self { report, picture }
+    }
+
     /// The whole picture's.
     pub const fn size(&self) -> Size {
         Size { width: self.picture.width, height: self.picture.height }

@@ -72,7 +72,18 @@ impl Slot {
                 }
             },
             Self::Side => match view.side {
-                Side::Inspect => ["side ", &step(), " ", &node()].concat(),
+                Side::Inspect => {
+                    let mut ask = ["side ", &step(), " ", &node()].concat();
+                    for (word, names) in
+                        [(" sel=", marks(state)), (" closed=", state.closed.join(","))]
+                    {
+                        if !names.is_empty() {
+                            ask += word;
+                            ask += &names;
+                        }
+                    }
+                    ask
+                }
                 Side::Problem(_) => String::new(),
             },
             Self::Draw => {
@@ -113,6 +124,23 @@ pub fn drawable(state: &State, node: Option<u32>) -> Option<&str> {
     let row = report.nodes.get(node? as usize)?;
     let own = if node? < report.n_forward { row } else { report.nodes.get(row.into? as usize)? };
     (own.role != Role::Inline).then_some(own.name.as_str())
+}
+
+/// The names that a gesture takes where several nodes are selected, with commas between them; empty for one.
+fn marks(state: &State) -> String {
+    if state.also.is_empty() { String::new() } else { drawables(state) }
+}
+
+/// The names that a gesture takes: of all that is selected, else of what the step is about.
+pub fn drawables(state: &State) -> String {
+    let mut out: Vec<&str> = Vec::new();
+    let one = state.run.inspected(&state.view);
+    for node in state.also.iter().copied().chain(one) {
+        if let Some(name) = drawable(state, Some(node)).filter(|name| !out.contains(name)) {
+            out.push(name);
+        }
+    }
+    out.join(",")
 }
 
 /// What the worker's places show.

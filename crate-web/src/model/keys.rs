@@ -41,14 +41,17 @@ pub enum Focus {
 
 /// The single characters that do something in the graph or the stepper, as they are at first. What they do stands in
 /// [`LETTERS`], which the first load does without.
-pub const KEYS: [char; 14] = ['n', 'c', 'e', 'd', 'f', 'p', 'l', '.', ',', ']', '[', '0', '+', '-'];
+pub const KEYS: [char; 16] =
+    ['n', 'c', 'e', 'd', 'u', 'g', 'f', 'p', 'l', '.', ',', ']', '[', '0', '+', '-'];
 
 /// What each of [`KEYS`] does.
 pub const LETTERS: [&str; KEYS.len()] = [
     "New node, which reads the selected one",
     "Connect the selected node",
     "Edit the node's line",
-    "Duplicate the node",
+    "Duplicate what is selected",
+    "Unpin what is selected",
+    "Close or open a call",
     "The fold, cell by cell",
     "The paths of the node",
     "Next rules",
@@ -148,6 +151,28 @@ impl KeyMap {
     }
 }
 
+/// Keys that are held with another one, as a sum.
+const ALT: u8 = 1;
+const COMMAND: u8 = 2;
+const SHIFT: u8 = 4;
+
+/// What keys do to the selected nodes of the graph, in words.
+const HERE: [(&str, u8, &str); 12] = [
+    ("ArrowLeft", ALT, "shift * -1 0 %"),
+    ("ArrowRight", ALT, "shift * 1 0 %"),
+    // As far as a line is high.
+    ("ArrowUp", ALT, "shift * 0 -20 %"),
+    ("ArrowDown", ALT, "shift * 0 20 %"),
+    ("d", COMMAND, "duplicate *"),
+    ("Delete", 0, "delete *"),
+    ("Backspace", 0, "delete *"),
+    ("c", COMMAND, "copy *"),
+    ("x", COMMAND, "cut *"),
+    ("a", COMMAND, "pick all *"),
+    ("g", COMMAND, "group *"),
+    ("G", COMMAND | SHIFT, "ungroup *"),
+];
+
 /// What a key press does; none where the browser shall do what it always does.
 pub fn action(
     press: Press<'_>,
@@ -157,6 +182,15 @@ pub fn action(
     map: &KeyMap,
 ) -> Option<Action> {
     let Press { key, command, shift, alt, held } = press;
+    let graph = focus == Focus::Graph;
+    let with = (u8::from(alt) * ALT) | (u8::from(command) * COMMAND) | (u8::from(shift) * SHIFT);
+    // A move goes on while the key is held; all else is done once.
+    if graph && (alt || !held) {
+        let found = HERE.iter().find(|(named, mods, _)| *named == key && *mods == with);
+        if let Some((.., words)) = found {
+            return Some(Action::MakeHere(words));
+        }
+    }
     if alt {
         return None;
     }
@@ -165,7 +199,6 @@ pub fn action(
         return match (key, shift) {
             ("ArrowRight", false) if focus == Focus::Graph => Some(Action::Draw(Draw::New)),
             ("ArrowLeft", false) if focus == Focus::Graph => Some(Action::Draw(Draw::Before)),
-            ("c", false) if focus == Focus::Graph => Some(Action::MakeHere("copy *")),
             ("k", false) => Some(Action::Draw(Draw::Find { from: pane, lines: false })),
             ("f", false) if in_text => Some(Action::Draw(Draw::Find { from: pane, lines: true })),
             (" ", false) if in_text => Some(Action::Aid(Aid::Complete { asked: true })),
@@ -202,11 +235,10 @@ pub fn action(
         "Home" if stepping || walking => Action::Step(Move::First),
         "End" if stepping || walking => Action::Step(Move::Last),
         " " if focus == Focus::Scrubber && !held => Action::Play,
-        "ArrowLeft" if walking => Action::Walk(Arrow::Left),
-        "ArrowRight" if walking => Action::Walk(Arrow::Right),
-        "ArrowUp" if walking => Action::Walk(Arrow::Up),
-        "ArrowDown" if walking => Action::Walk(Arrow::Down),
-        "Delete" | "Backspace" if walking && !held => Action::MakeHere("delete *"),
+        "ArrowLeft" if walking => walk(shift, Arrow::Left),
+        "ArrowRight" if walking => walk(shift, Arrow::Right),
+        "ArrowUp" if walking => walk(shift, Arrow::Up),
+        "ArrowDown" if walking => walk(shift, Arrow::Down),
         _ => return None,
     })
 }
@@ -228,11 +260,18 @@ fn character(map: &KeyMap, key: char, walking: bool, held: bool) -> Option<Actio
         'c' if walking && !held => Action::Draw(Draw::Connect { to: None }),
         'e' if walking && !held => Action::EditLine,
         'd' if walking && !held => Action::MakeHere("duplicate *"),
+        'u' if walking && !held => Action::MakeHere("unpin *"),
+        'g' if walking && !held => Action::Close(None),
         '0' if walking => Action::Fit,
         '+' if walking => Action::Zoom { factor: 1.25, at: None },
         '-' if walking => Action::Zoom { factor: 0.8, at: None },
         _ => return None,
     })
+}
+
+/// With Shift the neighbour is selected beside the others.
+const fn walk(shift: bool, arrow: Arrow) -> Action {
+    if shift { Action::MarkWalk(arrow) } else { Action::Walk(arrow) }
 }
 
 /// The keys that are no single characters, as the page shows them: keys, what they do.
@@ -274,8 +313,14 @@ pub const MAP: [(&str, &[(&str, &str)]); 4] = [
             ("↑ ↓", "To the node above, below"),
             ("Ctrl →", "New node behind the selected one"),
             ("Ctrl ←", "New node before it"),
-            ("Del", "Delete it"),
-            ("Ctrl C", "Copy its lines"),
+            ("Shift ← → ↑ ↓", "Select one more"),
+            ("Shift Space", "Select it too, or not"),
+            ("Ctrl A", "Select all"),
+            ("Ctrl D", "Duplicate"),
+            ("Ctrl C X V", "Copy, cut, paste"),
+            ("Del", "Delete"),
+            ("Alt ← → ↑ ↓", "Move, and pin"),
+            ("Ctrl G", "Group into a fn, with Shift ungroup"),
             ("Esc", "Nothing selected"),
         ],
     ),
@@ -319,6 +364,26 @@ mod tests {
         assert!(press("l", Focus::Nowhere).is_none());
         assert!(press("?", Focus::Elsewhere).is_none());
         assert!(matches!(press("l", Focus::Graph), Some(Action::NextRules)));
+    }
+
+    #[test]
+    fn what_is_selected_is_moved_grouped_and_taken_along_by_keys() {
+        let press = |key, alt, command, shift, held| {
+            let press = Press { key, command, shift, alt, held };
+            match action(press, Focus::Graph, None, Over::Graph) {
+                Some(Action::MakeHere(words)) => words,
+                _ => "",
+            }
+        };
+        assert_eq!(press("ArrowUp", true, false, false, true), "shift * 0 -20 %");
+        assert_eq!(press("g", false, true, false, false), "group *");
+        assert_eq!(press("G", false, true, true, false), "ungroup *");
+        assert_eq!(press("a", false, true, false, false), "pick all *");
+        assert_eq!(press("Delete", false, false, false, false), "delete *");
+        assert_eq!(press("Delete", false, false, false, true), "", "held it deletes once");
+        assert_eq!(press("ArrowUp", true, false, true, false), "");
+        let elsewhere = Press { key: "ArrowLeft", alt: true, ..Press::default() };
+        assert!(action(elsewhere, Focus::Field, None, Over::Graph).is_none());
     }
 
     #[test]
@@ -379,7 +444,7 @@ mod tests {
 
     #[test]
     fn what_was_kept_wrongly_is_the_map_as_it_is_at_first() {
-        for text in ["", "o", "oncedfpl.,][0+-x", "oab c", "o?"] {
+        for text in ["", "o", "oncedugfpl.,][0+-x", "oab c", "o?"] {
             assert_eq!(KeyMap::read(text), KeyMap::default(), "{text}");
         }
         // Whatever was kept, no key does two things.

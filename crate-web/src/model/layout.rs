@@ -44,6 +44,8 @@ pub(crate) struct Cell {
     pub(crate) nearest: bool,
     /// It stands on the dividing line, outside all stacking.
     pub(crate) on_line: bool,
+    /// Where the text would have its origin.
+    pub(crate) pinned: Option<f64>,
     /// Its origin, once placed.
     pub(crate) at: f64,
 }
@@ -124,6 +126,9 @@ impl Layout {
     }
 }
 
+/// How often pinned boxes make way for lines.
+const NUDGES: usize = 12;
+
 /// Places everything across the flow.
 pub(crate) fn layout(scene: &Scene, orientation: Orientation) -> Layout {
     let columns = layers::columns(scene, orientation);
@@ -143,6 +148,15 @@ pub(crate) fn layout(scene: &Scene, orientation: Orientation) -> Layout {
     for band in [&mut out.forward, &mut out.backward] {
         order::reduce_crossings(band);
         place::across(band, &out.sizes);
+        if order::heed_pins(band) {
+            // Two lines that change places would lie on each other, whichever turned first.
+            for _ in 0..NUDGES {
+                place::push(band);
+                if !order::nudge(band) {
+                    break;
+                }
+            }
+        }
         for (at, cell) in band.cells.iter().enumerate() {
             for (b, _) in &cell.boxes {
                 out.cell_of[*b] = at;

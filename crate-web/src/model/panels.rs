@@ -16,6 +16,7 @@ mod fold;
 mod keys;
 mod mathml;
 mod paths;
+mod place;
 mod quiz;
 mod reference;
 mod rules;
@@ -80,7 +81,9 @@ pub fn panel(opened: &Opened, ask: &str) -> String {
         }
         "side" => {
             let (step, node) = (number(), number());
-            side::panel(opened, step.unwrap_or(0) as usize, node)
+            let chosen = said(rest, "sel").unwrap_or("");
+            let closed = said(rest, "closed").unwrap_or("");
+            side::panel(opened, step.unwrap_or(0) as usize, node, chosen, closed)
         }
         "reference" => reference::panel(rest),
         "take" => match rest.split_once(' ') {

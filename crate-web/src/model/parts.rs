@@ -106,7 +106,7 @@ impl Seen {
     /// What is different there.
     pub fn changed(&self, now: &Self) -> Signals {
         let (was, is) = (&self.view, &now.view);
-        let step = |view: &View| (view.step, view.grain, view.selected);
+        let step = |view: &View| (view.step, view.grain, view.selected, view.marks);
         let choice = |view: &View| {
             (
                 view.tab,

@@ -74,6 +74,7 @@ pub struct Preview {
 }
 
 /// A box in its place.
+#[expect(clippy::struct_excessive_bools, reason = "each is a face that a box has or has not")]
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PicBox {
     /// What it is.
@@ -120,6 +121,12 @@ pub struct PicBox {
     pub inputs: Vec<usize>,
     /// Boxes that read it.
     pub users: Vec<usize>,
+    /// The call that made it, innermost first of those that are open; empty outside of functions.
+    pub call: String,
+    /// Whether all that its call made is in it.
+    pub closed: bool,
+    /// Whether the text says where it stands.
+    pub pinned: bool,
 }
 
 /// A shape printed beside or on an edge.
@@ -222,13 +229,27 @@ pub struct Picture {
     pub bands: Vec<Word>,
     /// For each node of the report, its box.
     pub box_of: Vec<Option<usize>>,
+    /// How many nodes the graph has, where those are too many to be drawn; else 0.
+    pub too_many: u32,
 }
 
+/// The most forward nodes of a graph that is drawn.
+pub const MOST: u32 = 2000;
+
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
+
+/// In place of a picture that nobody could look at.
+pub(super) fn too_large(report: &Report, orientation: Orientation) -> Picture {
+    let box_of = vec![None; report.nodes.len()];
+    Picture { orientation, too_many: report.n_forward, box_of, ..Picture::default() }
+}
 
 /// Draws a report. The same report gives the same bytes.
 pub fn draw(report: &Report, orientation: Orientation) -> Picture {
+    if report.n_forward > MOST {
+        return too_large(report, orientation);
+    }
     let scene = scene(report);
     let layout = layout(&scene, orientation);
     let mut picture = route::picture(report, &scene, &layout);

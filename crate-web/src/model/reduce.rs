@@ -103,8 +103,12 @@ pub struct State {
     pub link: LinkState,
     /// Counts the changes of that.
     pub n_links: u32,
+    /// Selected beside the selected node, in the order in which they were.
+    pub also: Vec<u32>,
+    /// The calls that are drawn closed, by their names.
+    pub closed: Vec<String>,
     /// What was drawn and is to be selected when its answer is there.
-    drawn: Option<String>,
+    drawn: Vec<String>,
     /// Whether the next answer is a document's first one.
     opens: bool,
 }
@@ -120,7 +124,8 @@ impl State {
 
     fn analyse(&self) -> Effect {
         let orientation = if self.room.narrow { Orientation::Tall } else { Orientation::Wide };
-        Effect::Analyse { rev: self.doc.rev(), text: self.doc.text().to_owned(), orientation }
+        let (text, closed) = (self.doc.text().to_owned(), self.closed.join(" "));
+        Effect::Analyse { rev: self.doc.rev(), text, orientation, closed }
     }
 }
 
@@ -207,7 +212,15 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
                 announce_step(state, &mut effects);
             }
         }
-        Action::Select(node) => select(state, node),
+        Action::Select(node) => {
+            select(state, node);
+            marks::reveal(state, node, &mut effects);
+        }
+        Action::Mark(_)
+        | Action::MarkWalk(_)
+        | Action::MarkIn(..)
+        | Action::Drag { .. }
+        | Action::Close(_) => marks::acted(state, action, &mut effects),
         Action::Walk(arrow) => {
             if let Some(node) = neighbour(state, arrow) {
                 select(state, Some(node));
@@ -315,6 +328,7 @@ fn acted(state: &mut State, action: Action) -> Vec<Effect> {
             state.view.over = Over::Graph;
             state.view.tab = Tab::Graph;
             select(state, Some(node));
+            marks::reveal(state, Some(node), &mut effects);
             effects.push(Effect::FocusSelected);
         }
         Action::TrainAgain => effects.push(Effect::Train(trainer::Event::Again)),
@@ -484,6 +498,7 @@ fn step(state: &mut State, to: Move) -> bool {
 fn go(state: &mut State, step: usize) {
     state.view.step = step;
     state.view.selected = None;
+    marks::none(state);
     state.view.fix = 0;
     state.view.side = side_of(&state.run, step);
     if let Some(node) = state.run.node_of_step(step) {
@@ -516,6 +531,7 @@ fn select(state: &mut State, node: Option<u32>) {
         |node: &u32| state.run.report().is_some_and(|report| (*node as usize) < report.nodes.len());
     state.view.selected = node.filter(exists);
     state.view.side = Side::Inspect;
+    marks::none(state);
     if let Some(node) = state.view.selected {
         follow(state, node);
     }
@@ -531,6 +547,7 @@ fn show_problem(state: &mut State, ix: usize, effects: &mut Vec<Effect>) {
     } else if let (Some(node), false) = (node, state.run.is_stale()) {
         select(state, Some(node));
     }
+    marks::reveal(state, node, effects);
     state.view.side = Side::Problem(ix);
     state.view.fix = 0;
     state.view.tab = Tab::Inspect;
@@ -542,11 +559,10 @@ fn show_problem(state: &mut State, ix: usize, effects: &mut Vec<Effect>) {
 fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) {
     let was_at_end = state.view.step >= state.run.timeline.opening();
     let refused_before = refusal_message(&state.run);
-    let selected = state.view.selected;
-    let selected_name = state.drawn.take().or_else(|| {
-        let node = state.run.report()?.nodes.get(selected? as usize)?;
-        Some(node.name.clone())
-    });
+    let mut selected = std::mem::take(&mut state.drawn);
+    if selected.is_empty() {
+        selected = marks::names(state);
+    }
     state.run.rev = state.doc.rev();
     state.run.of = state.doc.text().to_owned();
     let has_picture = answer.report.whole || state.run.shown.is_none() || state.opens;
@@ -569,9 +585,9 @@ fn answered(state: &mut State, answer: &Arc<Answer>, effects: &mut Vec<Effect>) 
         };
         state.view.side = side_of(&state.run, state.view.step);
         let nodes = &answer.report.nodes;
-        state.view.selected = selected_name
-            .and_then(|name| nodes.iter().position(|node| node.name == name))
-            .map(|ix| ix as u32);
+        let at = |name: &String| nodes.iter().position(|node| node.name == *name);
+        let found = selected.iter().filter_map(at).map(|ix| ix as u32).collect();
+        marks::keep(state, found);
         if state.opens || state.camera.fitted {
             open_camera(state);
         } else if let Some(node) = state.run.inspected(&state.view) {
@@ -656,6 +672,7 @@ fn neighbour(state: &State, arrow: Arrow) -> Option<u32> {
     answer.boxed(to)?.node
 }
 
+mod marks;
 mod panels;
 mod shelf;
 #[cfg(test)]

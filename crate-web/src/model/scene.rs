@@ -1,6 +1,8 @@
 //! From a report to what is drawn: boxes, and links between them.
 //! Deliberately absent: positions, and anything that depends on the step.
 
+#[cfg(feature = "full")]
+pub(crate) mod closed;
 mod gradients;
 mod missing;
 
@@ -131,6 +133,24 @@ pub struct Scene {
     pub seed: Option<usize>,
     /// For each node of the report, its box.
     pub box_of: Vec<Option<usize>>,
+    /// For each box, where the text has it; shorter where the rest is free.
+    pub pins: Vec<Option<Pin>>,
+}
+
+/// Where the text has a box: `layout NODE X Y`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pin {
+    /// Its column, counted from the left from 0.
+    pub column: usize,
+    /// How far its middle is from the line under the values, in pixels; upwards is negative.
+    pub y: f64,
+}
+
+impl Scene {
+    /// Where the text has a box. The part of the engine that the page starts with reads no pins.
+    pub(crate) fn pin(&self, at: usize) -> Option<Pin> {
+        if cfg!(feature = "full") { self.pins.get(at).copied().flatten() } else { None }
+    }
 }
 
 /// What is drawn of `report`.

@@ -74,6 +74,8 @@ pub enum Event {
         text: String,
         /// Which way its picture shall run.
         orientation: Orientation,
+        /// The calls that are drawn closed, by their names, with blanks between them.
+        closed: String,
     },
     /// What the accepted text asks for further.
     Ask {
@@ -139,6 +141,7 @@ struct Draft {
     rev: u32,
     text: String,
     orientation: Orientation,
+    closed: String,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -206,8 +209,8 @@ impl Supervisor {
         match event {
             Event::Start => self.spawn(now, &mut commands),
             Event::Ready => self.life = Life::Up,
-            Event::Edit { rev, text, orientation } => {
-                self.waiting = Some(Draft { rev, text, orientation });
+            Event::Edit { rev, text, orientation, closed } => {
+                self.waiting = Some(Draft { rev, text, orientation, closed });
                 self.further.clear();
                 self.beyond = None;
                 if self.life != Life::Gone {
@@ -337,8 +340,8 @@ impl Supervisor {
         }
         let request = if let Some(next) = self.waiting.take() {
             self.sent = Some(next.clone());
-            let Draft { rev, text, orientation } = next;
-            Request::new(rev, Job::Analyse { text, orientation })
+            let Draft { rev, text, orientation, closed } = next;
+            Request::new(rev, Job::Analyse { text, orientation, closed })
         } else if let (None, Some(sent), false, true) =
             (&self.flight, &self.sent, self.further.is_empty(), self.has_whole)
         {
@@ -357,12 +360,13 @@ mod tests {
     use crate::protocol::{Job, Request};
 
     fn edit(rev: u32, text: &str) -> Event {
-        Event::Edit { rev, text: text.to_owned(), orientation: Orientation::Wide }
+        let (text, closed) = (text.to_owned(), String::new());
+        Event::Edit { rev, text, orientation: Orientation::Wide, closed }
     }
 
     fn analyse(rev: u32, text: &str) -> Command {
-        let (text, orientation) = (text.to_owned(), Orientation::Wide);
-        Command::Post(Request::new(rev, Job::Analyse { text, orientation }))
+        let (text, orientation, closed) = (text.to_owned(), Orientation::Wide, String::new());
+        Command::Post(Request::new(rev, Job::Analyse { text, orientation, closed }))
     }
 
     fn running(text: &str) -> Supervisor {

@@ -207,6 +207,8 @@ pub struct View {
     pub grain: Grain,
     /// The selected node.
     pub selected: Option<u32>,
+    /// Counts the changes of what is selected beside it.
+    pub marks: u32,
     /// What the right column shows.
     pub side: Side,
     /// Which fix of the problem is looked at.

@@ -5,7 +5,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use leptos::prelude::{ArcTrigger, Notify, Track};
 use web_sys::Element;
 
-use super::canvas::{At, Gesture, Mounted};
+use super::canvas::{At, Mounted};
+use super::hand::Gesture;
 use super::{browser, files, listen};
 use crate::link::Link;
 use crate::model::action::{Action, Effect};
@@ -113,8 +114,8 @@ impl App {
 
     fn perform(self, effect: Effect) {
         match effect {
-            Effect::Analyse { rev, text, orientation } => {
-                self.send(Event::Edit { rev, text, orientation });
+            Effect::Analyse { rev, text, orientation, closed } => {
+                self.send(Event::Edit { rev, text, orientation, closed });
             }
             Effect::Ask { rev, jobs } => self.send(Event::Ask { rev, jobs }),
             Effect::Train(event) => {

@@ -2,48 +2,53 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::{document, window};
-use wasm_bindgen::prelude::*;
-use web_sys::{Element, Event, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use leptos::prelude::window;
+use web_sys::Element;
 
 use super::app::{App, Desk};
 use super::browser::{self, all, by_id, focused, one};
-use super::listen::{callback, target};
-use crate::model::action::{Action, Pane};
+use super::listen::callback;
+use crate::model::action::Pane;
 use crate::model::answer::Answer;
-use crate::model::picture::{PicBox, Point};
+use crate::model::picture::{PicBox, PicEdge, Point, Rect};
 use crate::model::supervise::LinkState;
-use crate::model::view::{Draw, Tab};
-use crate::model::{names, stage, svg};
+use crate::model::{map, names, stage, svg};
 
-/// Further than this, a press is a drag and selects nothing.
-const CLICK: f64 = 4.0;
 /// Steps closer than this, in milliseconds, are not animated.
 const FAST: f64 = 150.0;
 
-/// A box's group and the button over it, and what they last got.
-struct Boxed {
+/// The group of a box or an edge, a box's button over it, and what they last got.
+struct Shown {
     group: Element,
     button: Element,
     class: String,
     name: String,
 }
 
-/// The picture's elements, in the picture's order, and what they last got.
+/// The picture's elements, in the picture's order, and what they last got. Of a large picture only those are in the
+/// page that are in sight or near it.
 pub(super) struct Mounted {
     answer: Arc<Answer>,
-    boxes: Vec<Boxed>,
-    edges: Vec<(Element, String)>,
+    boxes: Vec<Option<Shown>>,
+    edges: Vec<Option<Shown>>,
+    /// Where edges and boxes go.
+    hosts: [Element; 2],
     /// Where the halos, the saved values and the note go, and what is there.
     layers: Vec<(Element, String)>,
+    /// The part of the picture that is in the page.
+    region: Rect,
     stop: Option<usize>,
 }
 
-/// What the graph shows: after so many ticks, with this node selected.
+/// Pictures of so many boxes and edges are in the page as a whole.
+const SMALL: usize = 500;
+
+/// What the graph shows: after so many ticks, with this node selected, and so often others beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct At {
     tick: usize,
     selected: Option<u32>,
+    marks: u32,
 }
 
 /// Mounts the picture when it is another one, and shows the step when that is.
@@ -56,7 +61,9 @@ pub(super) fn draw(app: App) {
     let at = app.read(|state| At {
         tick: state.run.timeline.picture(state.view.step).map_or(0, |tick| tick + 1),
         selected: state.view.selected,
+        marks: state.view.marks,
     });
+    let (also, sight) = app.read(|state| (state.also.clone(), map::sight(state)));
     let had_focus = focused().is_some_and(|focused| pane.contains(Some(&focused)));
     let anew = app.desk(|desk| {
         let known = desk.mounted.as_ref().is_some_and(|old| Arc::ptr_eq(&old.answer, &answer));
@@ -65,10 +72,11 @@ pub(super) fn draw(app: App) {
         }
         hold_still(desk, &pane, at);
         if !known {
-            desk.mounted = Some(mount(&pane, answer));
+            desk.mounted = mount(&pane, answer);
         }
         if let Some(mounted) = &mut desk.mounted {
-            show(mounted, at);
+            fill(mounted, sight);
+            show(mounted, at, &also);
         }
         !known
     });
@@ -123,10 +131,23 @@ pub(super) fn look(app: App) {
         _ => "camera",
     };
     let _ = camera.set_attribute("class", far);
+    let (also, sight) = app.read(|state| (state.also.clone(), map::sight(state)));
+    app.desk(|Desk { mounted, shown, .. }| {
+        if let (Some(mounted), Some((at, _))) = (mounted, shown)
+            && fill(mounted, sight)
+        {
+            show(mounted, *at, &also);
+        }
+    });
 }
 
-fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
+fn mount(pane: &Element, answer: Arc<Answer>) -> Option<Mounted> {
     let picture = &answer.picture;
+    if picture.too_many > 0 {
+        let n = picture.too_many.to_string();
+        pane.set_inner_html(&["<p class=\"toomany\">This graph has ", &n, " nodes, too many to be drawn. The outline and the table of steps have all of them.</p>"].concat());
+        return None;
+    }
     let mut markup = String::from(
         "<svg class=\"graph\" width=\"100%\" height=\"100%\" role=\"group\" aria-roledescription=\"graph\" aria-label=\"",
     );
@@ -139,26 +160,97 @@ fn mount(pane: &Element, answer: Arc<Answer>) -> Mounted {
     markup.push_str(svg::defs());
     markup.push_str("<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"url(#graph-dots)\"/><g class=\"camera\"><g class=\"layer\"></g>");
     markup.push_str(&svg::ground(picture));
-    markup.push_str("<g class=\"layer\"></g>");
-    let an_edge = stage::EdgeState::default();
-    for edge in &picture.edges {
-        markup.push_str(&svg::edge_markup(edge, &an_edge));
-    }
-    for of in &picture.boxes {
-        push_box(&mut markup, of);
-    }
-    markup.push_str("<g class=\"layer\"></g></g></svg>");
+    markup.push_str("<g class=\"layer\"></g><g class=\"host\"></g><g class=\"host\"></g><g class=\"layer\"></g></g></svg>");
     pane.set_inner_html(&markup);
 
-    let groups = all(pane, ".camera > .node");
-    let buttons = all(pane, ".camera > .node > .hit");
-    let mut boxes = Vec::with_capacity(groups.len());
-    for (group, button) in groups.into_iter().zip(buttons) {
-        boxes.push(Boxed { group, button, class: String::new(), name: String::new() });
-    }
-    let edges = empty(all(pane, ".camera > .edge"));
+    let mut boxes = Vec::new();
+    boxes.resize_with(picture.boxes.len(), || None);
+    let mut edges = Vec::new();
+    edges.resize_with(picture.edges.len(), || None);
+    let hosts = all(pane, ".camera > .host").try_into().ok()?;
     let layers = empty(all(pane, ".camera > .layer"));
-    Mounted { answer, boxes, edges, layers, stop: None }
+    let region = Rect { w: -1.0, ..Rect::default() };
+    Some(Mounted { answer, boxes, edges, hosts, layers, region, stop: None })
+}
+
+/// Brings into the page what is in sight or near it, and takes out what is far; whether anything was to be done.
+fn fill(mounted: &mut Mounted, sight: Rect) -> bool {
+    let Mounted { answer, boxes, edges, hosts, region, stop, .. } = mounted;
+    if region.w >= 0.0 && region.around(sight) == *region {
+        return false;
+    }
+    let Answer { picture, .. } = answer.as_ref();
+    let is_small = boxes.len() + edges.len() <= SMALL;
+    *region = if is_small {
+        Rect { x: -1e9, y: -1e9, w: 2e9, h: 2e9 }
+    } else {
+        sight.grown(sight.w.max(sight.h) / 2.0)
+    };
+    let an_edge = stage::EdgeState::default();
+    swap(&hosts[0], ".edge", edges, &mut |ix, markup| {
+        let edge = &picture.edges[ix];
+        match markup {
+            Some(markup) => markup.push_str(&svg::edge_markup(edge, &an_edge)),
+            None => return is_small || room_of(edge).overlaps(*region),
+        }
+        true
+    });
+    swap(&hosts[1], ".node", boxes, &mut |ix, markup| {
+        let of = &picture.boxes[ix];
+        match markup {
+            Some(markup) => push_box(markup, of),
+            // What has the keys stays, wherever it is.
+            None => return of.rect.overlaps(*region) || *stop == Some(ix),
+        }
+        true
+    });
+    true
+}
+
+/// Takes out of the page what is not wanted there, and puts there what is: `of` says whether, or writes its markup.
+fn swap(
+    host: &Element,
+    what: &str,
+    all: &mut [Option<Shown>],
+    of: &mut dyn FnMut(usize, Option<&mut String>) -> bool,
+) {
+    let mut markup = String::new();
+    let mut come = Vec::new();
+    for (ix, shown) in all.iter_mut().enumerate() {
+        match (&shown, of(ix, None)) {
+            (Some(old), false) => {
+                old.group.remove();
+                *shown = None;
+            }
+            (None, true) => {
+                of(ix, Some(&mut markup));
+                come.push(ix);
+            }
+            _ => {}
+        }
+    }
+    for (ix, group) in come.into_iter().zip(added(host, &markup, what)) {
+        let button = group.query_selector(".hit").ok().flatten();
+        let button = button.unwrap_or_else(|| group.clone());
+        all[ix] = Some(Shown { group, button, class: String::new(), name: String::new() });
+    }
+}
+
+/// What new markup has added to an element.
+fn added(host: &Element, markup: &str, what: &str) -> Vec<Element> {
+    if markup.is_empty() {
+        return Vec::new();
+    }
+    let n = host.child_element_count() as usize;
+    let _ = host.insert_adjacent_html("beforeend", markup);
+    all(host, what).split_off(n)
+}
+
+/// The room of an edge with what stands beside it.
+fn room_of(edge: &PicEdge) -> Rect {
+    let point = |at: &Point| Rect { x: at.x, y: at.y, w: 0.0, h: 0.0 };
+    let all = edge.points.iter().map(point).reduce(Rect::around);
+    all.unwrap_or_default().grown(120.0)
 }
 
 /// Elements that have got nothing yet.
@@ -189,26 +281,52 @@ fn push_box(markup: &mut String, of: &PicBox) {
         }
         svg::draw(markup, " cx=\"~\" cy=\"~\" r=\"12\"/>", &[port.x, port.y]);
     }
+    // What a call made is drawn closed or open.
+    if !of.call.is_empty() && (of.closed || of.name == of.call) {
+        for piece in ["<g class=\"fn\" data-do=\"close ", &of.call, "\""] {
+            markup.push_str(piece);
+        }
+        let sign = if of.closed { "h12m-6-6v12" } else { "h12" };
+        svg::draw(markup, " transform=\"translate(~ ~)\">", &[of.rect.w - 30.0, of.rect.h - 10.0]);
+        for piece in
+            ["<rect width=\"24\" height=\"24\" rx=\"12\"/><path d=\"M6 12", sign, "\"/></g>"]
+        {
+            markup.push_str(piece);
+        }
+    }
     markup.push_str("</g>");
 }
 
 /// Shows the picture after so many ticks: what changed is set, nothing is made.
-fn show(mounted: &mut Mounted, at: At) {
-    let Mounted { answer, boxes, edges, layers, stop } = mounted;
+fn show(mounted: &mut Mounted, at: At, also: &[u32]) {
+    let Mounted { answer, boxes, edges, layers, stop, .. } = mounted;
     let picture = &answer.picture;
     let selected = at.selected.and_then(|node| answer.box_of(node));
-    let state = stage::state(picture, &answer.report, at.tick, selected);
+    let mut state = stage::state(picture, &answer.report, at.tick, selected);
+    for ix in also.iter().filter_map(|node| answer.box_of(*node)) {
+        state.boxes[ix].selected = true;
+    }
     for (ix, shown) in boxes.iter_mut().enumerate() {
+        let Some(shown) = shown else { continue };
         let (of, is) = (&picture.boxes[ix], &state.boxes[ix]);
-        if set(&shown.group, "class", &mut shown.class, svg::box_class(of, is)) {
+        let mut class = svg::box_class(of, is);
+        if of.pinned {
+            class.push_str(" pinned");
+        }
+        if of.closed {
+            class.push_str(" closed");
+        }
+        if set(&shown.group, "class", &mut shown.class, class) {
             let pressed = if is.selected { "true" } else { "false" };
             let _ = shown.button.set_attribute("aria-pressed", pressed);
         }
         let name = names::aloud(&answer.report, picture, ix, is, at.tick);
         set(&shown.button, "aria-label", &mut shown.name, name);
     }
-    for (ix, (element, class)) in edges.iter_mut().enumerate() {
-        set(element, "class", class, svg::edge_class(&picture.edges[ix], &state.edges[ix]));
+    for (ix, shown) in edges.iter_mut().enumerate() {
+        let Some(shown) = shown else { continue };
+        let class = svg::edge_class(&picture.edges[ix], &state.edges[ix]);
+        set(&shown.group, "class", &mut shown.class, class);
     }
     let now = [svg::halos(&state), svg::reads(picture, &state), svg::note(&state)];
     for ((place, last), now) in layers.iter_mut().zip(now) {
@@ -219,9 +337,10 @@ fn show(mounted: &mut Mounted, at: At) {
     }
     // One tab stop: the selected box, else the one that the step is about, else the first.
     let current = state.boxes.iter().position(|of| of.current);
-    let next = selected.or(current).unwrap_or(0);
+    let next = selected.or(current).filter(|ix| boxes[*ix].is_some());
+    let next = next.or_else(|| boxes.iter().position(Option::is_some)).unwrap_or(0);
     for (ix, tabindex) in [(*stop, "-1"), (Some(next), "0")] {
-        if let Some(shown) = ix.and_then(|ix| boxes.get(ix)) {
+        if let Some(Some(shown)) = ix.and_then(|ix| boxes.get(ix)) {
             let _ = shown.button.set_attribute("tabindex", tabindex);
         }
     }
@@ -236,162 +355,4 @@ fn set(element: &Element, name: &str, last: &mut String, now: String) -> bool {
         *last = now;
     }
     differs
-}
-
-/// The fingers and buttons that are down on the graph.
-#[derive(Default)]
-pub(super) struct Gesture {
-    pointers: Vec<(i32, f64, f64)>,
-    /// How far the first of them has gone.
-    travelled: f64,
-    /// The node whose output is being connected, and where the wire begins, in the window.
-    wire: Option<(u32, f64, f64)>,
-}
-
-impl Gesture {
-    /// What a pointer does that has gone to here.
-    fn dragged(&mut self, id: i32, x: f64, y: f64) -> Option<Action> {
-        let ix = self.pointers.iter().position(|(down, ..)| *down == id)?;
-        let (_, old_x, old_y) = self.pointers[ix];
-        self.pointers[ix] = (id, x, y);
-        self.travelled += (x - old_x).abs() + (y - old_y).abs();
-        match self.pointers[..] {
-            [_] if self.travelled < CLICK || self.wire.is_some() => None,
-            [_] => Some(Action::Pan(x - old_x, y - old_y)),
-            [a, b, ..] => {
-                let (_, other_x, other_y) = if ix == 0 { b } else { a };
-                let apart = |x: f64, y: f64| (x - other_x).hypot(y - other_y).max(1.0);
-                let factor = apart(x, y) / apart(old_x, old_y);
-                let middle = (f64::midpoint(x, other_x), f64::midpoint(y, other_y));
-                Some(Action::Zoom { factor, at: Some(in_pane(middle)) })
-            }
-            [] => None,
-        }
-    }
-}
-
-fn here(event: &MouseEvent) -> (f64, f64) {
-    (f64::from(event.client_x()), f64::from(event.client_y()))
-}
-
-pub(super) fn down(app: App, event: &JsValue) {
-    let event: &PointerEvent = event.unchecked_ref();
-    if event.button() != 0 {
-        return;
-    }
-    let (x, y) = here(event);
-    app.desk(|Desk { gesture, .. }| {
-        if gesture.pointers.is_empty() {
-            gesture.travelled = 0.0;
-        }
-        gesture.pointers.push((event.pointer_id(), x, y));
-        let from = target::<Element>(event).and_then(|grip| grip.get_attribute("data-from"));
-        gesture.wire = from.and_then(|from| Some((from.parse().ok()?, x, y)));
-    });
-}
-
-pub(super) fn up(app: App, event: &JsValue) {
-    let event: &PointerEvent = event.unchecked_ref();
-    let id = event.pointer_id();
-    let wire = app.desk(|desk| {
-        desk.gesture.pointers.retain(|(down, ..)| *down != id);
-        desk.gesture.wire.take()
-    });
-    let Some((from, ..)) = wire else { return };
-    if let Some(wire) = one("#graph .wire") {
-        wire.remove();
-    }
-    if event.type_() == "pointercancel" {
-        return;
-    }
-    let (x, y) = here(event);
-    let at = document().element_from_point(x as f32, y as f32);
-    let to = at.and_then(|at| at.closest("[data-node]").ok().flatten());
-    let to = to.and_then(|to| to.get_attribute("data-node")?.parse().ok()).filter(|to| *to != from);
-    // A press without a way asks where it can go.
-    let stays = app.desk(|desk| desk.gesture.travelled < CLICK);
-    app.dispatch(Action::Wire { from, to });
-    if stays {
-        app.dispatch(Action::Draw(Draw::Connect { to: None }));
-    }
-}
-
-/// A wire from an output to the pointer.
-fn draw_wire((_, x, y): (u32, f64, f64), to: (f64, f64)) {
-    let Some(svg) = one("#graph > svg") else { return };
-    let (from, to) = (in_pane((x, y)), in_pane(to));
-    let [a, b, c, d] = [from.0, from.1, to.0, to.1].map(|n| (n.round() as i32).to_string());
-    let path = ["M", &a, " ", &b, "L", &c, " ", &d].concat();
-    if let Some(wire) = one("#graph .wire") {
-        let _ = wire.set_attribute("d", &path);
-    } else {
-        let _ = svg.insert_adjacent_html(
-            "beforeend",
-            &["<path class=\"wire\" d=\"", &path, "\"/>"].concat(),
-        );
-    }
-}
-
-pub(super) fn dragged(app: App, event: &JsValue) {
-    let event: &PointerEvent = event.unchecked_ref();
-    let ((x, y), id) = (here(event), event.pointer_id());
-    if let Some(wire) = app.desk(|desk| desk.gesture.wire) {
-        draw_wire(wire, (x, y));
-        capture(id);
-    }
-    let Some(action) = app.desk(|desk| desk.gesture.dragged(id, x, y)) else { return };
-    capture(id);
-    app.dispatch(action);
-}
-
-/// From here on it is a drag, even outside of the pane.
-fn capture(id: i32) {
-    if let Some(pane) = by_id::<Element>("graph") {
-        let _ = pane.set_pointer_capture(id);
-    }
-}
-
-/// A point of the window in the pane's pixels.
-fn in_pane((x, y): (f64, f64)) -> (f64, f64) {
-    by_id::<Element>("graph").map_or((x, y), |pane| {
-        let rect = pane.get_bounding_client_rect();
-        (x - rect.left(), y - rect.top())
-    })
-}
-
-pub(super) fn wheel(app: App, event: &JsValue) {
-    let event: &WheelEvent = event.unchecked_ref();
-    event.prevent_default();
-    app.dispatch(if event.ctrl_key() || event.meta_key() {
-        let factor = if event.delta_y() > 0.0 { 1.0 / 1.1 } else { 1.1 };
-        Action::Zoom { factor, at: Some(in_pane(here(event))) }
-    } else if event.shift_key() {
-        Action::Pan(-event.delta_y(), 0.0)
-    } else {
-        Action::Pan(-event.delta_x(), -event.delta_y())
-    });
-}
-
-fn node_at(event: &JsValue) -> Option<u32> {
-    let node = target::<Element>(event)?.closest("[data-node]").ok()??;
-    node.get_attribute("data-node")?.parse().ok()
-}
-
-pub(super) fn pressed(app: App, event: &JsValue) {
-    let is_grip = target::<Element>(event).is_some_and(|of| of.has_attribute("data-from"));
-    if !is_grip && app.desk(|desk| desk.gesture.travelled < CLICK) {
-        app.dispatch(Action::Select(node_at(event)));
-    }
-}
-
-/// Enter and Space press the node with the focus.
-pub(super) fn key(app: App, event: &JsValue) {
-    let key = event.unchecked_ref::<KeyboardEvent>().key();
-    if let ("Enter" | " ", Some(node)) = (key.as_str(), node_at(event)) {
-        event.unchecked_ref::<Event>().prevent_default();
-        app.dispatch(Action::Select(Some(node)));
-        if key == "Enter" {
-            app.dispatch(Action::Show(Tab::Inspect));
-        }
-    }
 }

@@ -4,8 +4,8 @@ use js_sys::{Array, Uint8Array};
 use leptos::prelude::document;
 use wasm_bindgen::prelude::*;
 use web_sys::{
-    Blob, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement, HtmlInputElement,
-    HtmlTextAreaElement, Url,
+    Blob, ClipboardEvent, DataTransfer, DragEvent, File, FileReader, HtmlAnchorElement,
+    HtmlInputElement, HtmlTextAreaElement, Url,
 };
 
 use super::app::App;
@@ -41,6 +41,20 @@ fn save(name: &str, blob: Result<Blob, JsValue>) {
         link.click();
     }
     let _ = Url::revoke_object_url(&url);
+}
+
+/// Nodes from the clipboard, where nothing that takes text itself has the focus.
+pub(super) fn pasted(app: App, event: &JsValue) {
+    let event: &ClipboardEvent = event.unchecked_ref();
+    let field = "textarea, input, select, dialog";
+    if browser::focused().is_some_and(|at| at.closest(field).ok().flatten().is_some()) {
+        return;
+    }
+    let text = event.clipboard_data().and_then(|data| data.get_data("text").ok());
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        event.prevent_default();
+        app.dispatch(Action::Make(["paste ", &text].concat()));
+    }
 }
 
 /// Lets the user choose a file.

@@ -5,7 +5,7 @@ use web_sys::{Element, KeyboardEvent};
 
 use super::app::App;
 use super::browser::focused;
-use super::{aid, draw, editor, over};
+use super::{aid, draw, editor, hand, map, over};
 use crate::model::action::Pane;
 use crate::model::keys::{Focus, Press, action};
 use crate::model::view::{Aid, Draw};
@@ -21,6 +21,12 @@ pub(super) fn pressed(app: App, event: &JsValue) {
         return;
     }
     let key = event.key();
+    if key == "Escape" && hand::cancelled(app) {
+        return event.prevent_default();
+    }
+    if focused.as_ref().is_some_and(|element| element.id() == "map") && map::key(app, &key) {
+        return event.prevent_default();
+    }
     if app.read(|state| state.view.draw) != Draw::Nothing && draw::key(app, &key) {
         return event.prevent_default();
     }

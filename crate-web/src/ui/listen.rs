@@ -8,7 +8,7 @@ use web_sys::{
 };
 
 use super::app::App;
-use super::{aid, browser, canvas, editor, files, keys, over, scrubber};
+use super::{aid, browser, editor, files, hand, keys, map, over, scrubber};
 use crate::model::action::{Action, Source};
 use crate::model::markup::command;
 use crate::model::reduce::RULES;
@@ -18,10 +18,11 @@ use crate::model::view::Draw;
 type Heard = fn(App, &JsValue);
 
 /// By the id of an element; the empty one is the window.
-const HEARD: [(&str, &str, Heard); 23] = [
+const HEARD: [(&str, &str, Heard); 26] = [
     ("", "keydown", keys::pressed),
     ("", "dragover", |_, event| event.unchecked_ref::<Event>().prevent_default()),
     ("", "drop", files::dropped),
+    ("", "paste", files::pasted),
     // It rises to the window.
     ("", "visibilitychange", |app, _| app.dispatch(Action::Flush)),
     ("", "pagehide", |app, _| app.dispatch(Action::Flush)),
@@ -33,13 +34,15 @@ const HEARD: [(&str, &str, Heard); 23] = [
     ("program", "pointermove", aid::pointed),
     ("program", "pointerleave", aid::left),
     ("program", "scroll", aid::scrolled),
-    ("graph", "click", canvas::pressed),
-    ("graph", "keydown", canvas::key),
-    ("graph", "wheel", canvas::wheel),
-    ("graph", "pointerdown", canvas::down),
-    ("graph", "pointermove", canvas::dragged),
-    ("graph", "pointerup", canvas::up),
-    ("graph", "pointercancel", canvas::up),
+    ("graph", "click", hand::pressed),
+    ("graph", "keydown", hand::key),
+    ("graph", "wheel", hand::wheel),
+    ("graph", "pointerdown", hand::down),
+    ("graph", "pointermove", hand::dragged),
+    ("graph", "pointerup", hand::up),
+    ("graph", "pointercancel", hand::up),
+    ("map", "pointerdown", map::pressed),
+    ("map", "pointermove", map::pressed),
     ("scrubber", "pointerdown", scrubber::scrubbed),
     ("scrubber", "pointermove", scrubber::scrubbed),
     // It does not rise, but it can be caught on its way down.

@@ -27,7 +27,11 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     let mut add = |kind: u8, bytes: Vec<u8>| out.push([vec![kind], bytes].concat());
     for job in [
-        Job::Analyse { text: "loss = x\n".to_owned(), orientation: Orientation::Wide },
+        Job::Analyse {
+            text: "loss = x\n".to_owned(),
+            orientation: Orientation::Wide,
+            closed: String::new(),
+        },
         Job::Check,
         Job::Run { text: "é".to_owned(), start: true },
         Job::Control(Control::Step),

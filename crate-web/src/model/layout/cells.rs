@@ -260,6 +260,9 @@ pub(super) fn band(
         let at = band.cells.len();
         for (b, base) in &cell.boxes {
             home[*b] = Some((at, *base));
+            if let (None, Some(pin)) = (cell.pinned, scene.pin(*b)) {
+                cell.pinned = Some(pin.y - base - sizes.cross[*b] / 2.0);
+            }
         }
         (cell.lo, cell.hi) = (-MARGIN, length + MARGIN);
         if stack.seeded {

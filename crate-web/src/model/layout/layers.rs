@@ -3,6 +3,9 @@
 use super::Orientation;
 use crate::model::scene::{BoxKind, LinkKind, Scene};
 
+/// How many columns beyond the last one a pin may make.
+const BEYOND: usize = 8;
+
 /// The layer of every box.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Columns {
@@ -24,12 +27,25 @@ pub(super) fn columns(scene: &Scene, orientation: Orientation) -> Columns {
         }
     }
     with_the_flow(scene, &mut layer);
+    if cfg!(feature = "full") && !scene.pins.is_empty() {
+        leave_out_empty(&mut layer);
+    }
     let n_layers = layer.iter().max().map_or(0, |m| m + 1);
     let mut columns = Columns { n_layers, layer, pill };
     if orientation == Orientation::Tall {
         spread(scene, &mut columns);
     }
     columns
+}
+
+/// Between two columns that have boxes there is none without.
+fn leave_out_empty(layer: &mut [usize]) {
+    let mut used: Vec<usize> = layer.to_vec();
+    used.sort_unstable();
+    used.dedup();
+    for at in layer.iter_mut() {
+        *at = used.partition_point(|other| other < at);
+    }
 }
 
 /// A gradient never stands upstream of what it reads. Reports of our engine have none that would; this keeps a
@@ -72,7 +88,7 @@ fn pills(scene: &Scene, orientation: Orientation) -> Vec<Option<usize>> {
             && n_uses[link.from] == 1
             && n_inputs[link.to] > 1
             && link.stretch.is_empty();
-        if fits && !taken[link.to] {
+        if fits && !taken[link.to] && scene.pin(link.from).is_none() {
             taken[link.to] = true;
             pill[link.from] = Some(link.to);
         }
@@ -106,6 +122,13 @@ fn forward_layers(scene: &Scene, pill: &[Option<usize>]) -> Vec<usize> {
         {
             layer[at] = first - 1;
         }
+    }
+    // A pin moves its box as far as what it reads lets it, and not far beyond what there is; what reads it makes room.
+    let most = layer.iter().max().map_or(0, |last| last + BEYOND);
+    for at in 0..n {
+        let least = inputs[at].iter().map(|s| layer[*s] + 1).max().unwrap_or(0);
+        let wanted = scene.pin(at).map_or(layer[at], |pin| pin.column.min(most));
+        layer[at] = wanted.max(least);
     }
     for at in 0..n {
         if let Some(consumer) = pill[at] {

@@ -4,6 +4,10 @@ use super::{Band, Cell};
 
 /// Sweeps there and back.
 const SWEEPS: usize = 6;
+/// Lines of different nets that run side by side are at least this far apart.
+const CLEAR: f64 = 6.0;
+/// How far beyond all others a pin may put a cell, in pixels.
+const REACH: f64 = 2000.0;
 /// Cells from which on less is tried.
 const LARGE: usize = 4000;
 
@@ -71,6 +75,66 @@ fn neighbours(band: &Band) -> Neighbours {
 /// What must be nearest to the line goes last.
 fn pin(cells: &[Cell], layer: &mut [usize]) {
     layer.sort_by_key(|c| (cells[*c].on_line, cells[*c].nearest));
+}
+
+/// Puts pinned cells where they come by their height among those that are free, and says whether there are any.
+/// A height out of reach is brought into it, so that no text makes a picture without end.
+pub(super) fn heed_pins(band: &mut Band) -> bool {
+    let is_pinned = |c: &Cell| c.pinned.is_some();
+    if !cfg!(feature = "full") || !band.cells.iter().any(is_pinned) {
+        return false;
+    }
+    let farthest = band.cells.iter().map(|c| c.at + c.lo).fold(0.0, f64::min);
+    for cell in &mut band.cells {
+        cell.pinned = cell.pinned.map(|at| at.clamp(farthest - REACH, 0.0));
+    }
+    let Band { cells, layers, .. } = band;
+    let middle =
+        |c: usize| cells[c].pinned.unwrap_or(cells[c].at) + f64::midpoint(cells[c].lo, cells[c].hi);
+    for layer in layers.iter_mut() {
+        let (pinned, mut free): (Vec<usize>, Vec<usize>) =
+            layer.iter().partition(|c| is_pinned(&cells[**c]));
+        for cell in pinned {
+            let place = free.iter().position(|other| middle(*other) > middle(cell));
+            free.insert(place.unwrap_or(free.len()), cell);
+        }
+        pin(cells, &mut free);
+        *layer = free;
+    }
+    true
+}
+
+/// Moves pinned cells a little outwards where two lines between the same layers would have to change places; whether
+/// there were any.
+pub(super) fn nudge(band: &mut Band) -> bool {
+    let mut lines: Vec<Vec<(f64, f64)>> = vec![Vec::new(); band.layers.len() + 1];
+    for net in &band.nets {
+        for hop in &net.hops {
+            let cell = band.cells[hop.from].at;
+            let from = if hop.from == net.cell { cell + net.base + net.out } else { cell };
+            for end in &hop.ends {
+                let to = band.cells[end.cell].at + end.off;
+                if (from - to).abs() > 0.25 {
+                    lines[hop.layer].push((from, to));
+                }
+            }
+        }
+    }
+    let near = |a: f64, b: f64| (a - b).abs() < CLEAR;
+    let mut found = false;
+    for (layer, lines) in lines.iter().enumerate() {
+        let swaps = |(ix, a): (usize, &(f64, f64))| {
+            lines[..ix].iter().any(|b| near(a.0, b.1) && near(a.1, b.0))
+        };
+        if !lines.iter().enumerate().any(swaps) {
+            continue;
+        }
+        for cell in band.cells.iter_mut().filter(|c| c.layer == layer || c.layer + 1 == layer) {
+            found |= cell.pinned.is_some();
+            cell.pinned = cell.pinned.map(|at| at - CLEAR - 1.0);
+        }
+    }
+    found
 }
 
 fn note(layer: &[usize], place: &mut [usize]) {

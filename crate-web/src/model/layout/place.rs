@@ -21,6 +21,25 @@ pub(super) fn across(band: &mut Band, sizes: &Sizes) {
     slide_ports(band);
 }
 
+/// Puts pinned cells where the text has them, as near as what is nearer to the line lets them; what is farther out
+/// makes room. All others stay where they are.
+pub(super) fn push(band: &mut Band) {
+    let Band { cells, layers, .. } = band;
+    for layer in layers.iter() {
+        let mut most = 0.0_f64;
+        for c in layer.iter().rev() {
+            let cell = &mut cells[*c];
+            if cell.on_line {
+                continue;
+            }
+            let wanted = cell.pinned.map_or(cell.at, |at| (at * 2.0).round() / 2.0);
+            cell.at = wanted.min(most - cell.hi);
+            most = cell.at + cell.lo;
+        }
+    }
+    slide_ports(band);
+}
+
 struct Blocks {
     /// For each cell its block, and where it stands within it.
     of: Vec<usize>,

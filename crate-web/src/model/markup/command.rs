@@ -58,6 +58,7 @@ pub fn read(command: &str) -> Option<Action> {
             _ => Draw::Nothing,
         }),
         "make" => Action::Make(command.get(5..).unwrap_or_default().to_owned()),
+        "close" => Action::Close(Some(first.to_owned()).filter(|call| !call.is_empty())),
         "predict" => Action::Predict,
         "guess" => Action::Guess(command.get(6..).unwrap_or_default().to_owned()),
         "write" => {

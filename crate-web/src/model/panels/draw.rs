@@ -5,10 +5,10 @@
 
 use foldback::lang::edit;
 use foldback::lang::patch::{
-    Drawn, Entry, Gesture, Input, NewNode, Suits, copy, palette, patch, sketch, targets,
+    Drawn, Entry, Gesture, Input, NewNode, Patch, Suits, copy, palette, patch, sketch, targets,
 };
 
-use super::{Opened, find};
+use super::{Opened, find, place};
 use crate::model::examples::EXAMPLES;
 use crate::model::markup::{Html, shape};
 
@@ -343,16 +343,29 @@ pub(super) fn make(opened: &Opened, words: &str) -> String {
             Err(refused) => "no\n".to_owned() + &refused.words,
         };
     }
+    if let Some(made) = place::make(opened, words) {
+        return made;
+    }
     let Some(gesture) = gesture(words) else {
         return "no\nNothing of this name can be drawn".to_owned();
     };
-    match patch(&opened.text, &gesture) {
-        Ok(patch) => match edit::apply(&opened.text, &patch.edits) {
-            Ok(text) => format!("ok {} {}\n{text}", patch.caret, patch.select.join(" ")),
-            Err(_) => "no\nThe edit does not fit the text".to_owned(),
-        },
-        Err(refused) => "no\n".to_owned() + &refused.words,
+    match done(&opened.text, &gesture) {
+        Ok((text, patch)) => ok(&text, &patch),
+        Err(words) => "no\n".to_owned() + &words,
     }
+}
+
+/// A text with a gesture done to it, or why it cannot be.
+pub(super) fn done(text: &str, gesture: &Gesture) -> Result<(String, Patch), String> {
+    let patch = patch(text, gesture).map_err(|refused| refused.words)?;
+    match edit::apply(text, &patch.edits) {
+        Ok(text) => Ok((text, patch)),
+        Err(_) => Err("The edit does not fit the text".to_owned()),
+    }
+}
+
+pub(super) fn ok(text: &str, patch: &Patch) -> String {
+    format!("ok {} {}\n{text}", patch.caret, patch.select.join(" "))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use foldback::ops::def::ParamKind;
 use foldback::report::{NodeRow, Report, Role};
 
 use super::mathml::math;
-use super::{Opened, fold};
+use super::{Opened, fold, place};
 use crate::model::markup::Html;
 use crate::model::number::{plain, short};
 
@@ -17,14 +17,23 @@ const MOST: u64 = 1 << 20;
 /// From how many elements on a tensor has one.
 const MANY: u64 = 24;
 
-pub(super) fn panel(opened: &Opened, step: usize, node: Option<u32>) -> String {
+/// `chosen` are the names of what is selected where that are several, `closed` those of the calls drawn closed.
+pub(super) fn panel(
+    opened: &Opened,
+    step: usize,
+    node: Option<u32>,
+    chosen: &str,
+    closed: &str,
+) -> String {
     let report = opened.report();
     let mut html = Html::new();
+    place::several(&mut html, chosen, closed);
     let Some((ix, row)) = node.and_then(|ix| Some((ix, opened.node(ix)?))) else {
         return html.done();
     };
     ways(&mut html, opened, step, ix);
     edits(&mut html, opened, ix);
+    place::one(&mut html, opened, ix, closed);
     rule(&mut html, report, ix, row);
     origin(&mut html, report, ix, row);
     elements(&mut html, opened, ix, row);

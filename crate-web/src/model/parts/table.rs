@@ -5,6 +5,7 @@ use super::{
     CAMERA, CHOICE, ENGINE, MADE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT,
 };
 use crate::model::asks::Slot;
+use crate::model::map;
 use crate::model::markup::track::{self, Track};
 use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
 use crate::model::reduce::State;
@@ -50,6 +51,10 @@ pub const PARTS: &[Part] = &[
         ((state.camera.zoom * 100.0).round() as i32).to_string() + "%"
     }),
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
+    part("#map", Flag("hidden"), SAID | CAMERA | ROOM, |state| set(!map::is_shown(state))),
+    part("#map > svg", Attribute("viewBox"), SAID, map::extent),
+    part("#map .all", Attribute("d"), SAID, map::boxes),
+    part("#map .view", Attribute("d"), SAID | CAMERA | ROOM, map::part),
     part("#over .counts", Markup, SAID, |state| over::counts(&state.run)),
     part("#over > .made", Markup, MADE | SAID, over::made),
     part("#check-rows", Markup, SAID | MADE, |state| over::checks(&state.run)),

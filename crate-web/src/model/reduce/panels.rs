@@ -2,7 +2,7 @@
 
 use foldback::report::{TickGlyph, TickRow};
 
-use super::{State, go_to_pane, rewritten, select, shelf};
+use super::{State, go_to_pane, marks, rewritten, select, shelf};
 use crate::model::action::{Action, Effect, Move, Pane};
 use crate::model::asks::{self, Slot};
 use crate::model::view::{Aid, Draw, Over, Tab};
@@ -34,12 +34,7 @@ pub(super) fn acted(state: &mut State, action: Action, effects: &mut Vec<Effect>
         }
         Action::Find(query) => state.panels.query = query,
         Action::Make(words) => draw_it(state, &words, effects),
-        Action::MakeHere(words) => {
-            let name = asks::drawable(state, state.run.inspected(&state.view));
-            if let Some(words) = name.map(|name| words.replace('*', name)) {
-                draw_it(state, &words, effects);
-            }
-        }
+        Action::MakeHere(words) => draw_here(state, words, effects),
         Action::Wire { from, to } => {
             select(state, Some(from));
             state.panels.query.clear();
@@ -136,6 +131,15 @@ fn draw_it(state: &mut State, words: &str, effects: &mut Vec<Effect>) {
     state.panels.errand = ["make ", words].concat();
 }
 
+/// The same with what is selected, whose names stand where the words have `*`, and the closed calls for `%`.
+pub(super) fn draw_here(state: &mut State, words: &str, effects: &mut Vec<Effect>) {
+    let names = asks::drawables(state);
+    if !names.is_empty() {
+        let words = words.replace('*', &names).replace('%', &state.closed.join(" "));
+        draw_it(state, &words, effects);
+    }
+}
+
 pub(super) fn refused(state: &mut State, why: &str, effects: &mut Vec<Effect>) {
     why.clone_into(&mut state.panels.refused);
     state.panels.version += 1;
@@ -149,7 +153,7 @@ fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
     match words.next().unwrap_or_default() {
         "ok" => {
             let caret = words.next().and_then(|caret| caret.parse().ok()).unwrap_or(0);
-            state.drawn = words.next().map(ToOwned::to_owned);
+            state.drawn = words.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect();
             // From the list one comes back to the graph; from a field of the node one stays there.
             let was_open = std::mem::take(&mut state.view.draw) != Draw::Nothing;
             if state.doc.replace(text) {
@@ -160,6 +164,17 @@ fn took(state: &mut State, made: &str, effects: &mut Vec<Effect>) {
                 effects.push(Effect::Focus(Pane::Stage));
             }
         }
+        // What was cut is on the clipboard before it is gone: so many bytes of it stand before the text.
+        "cut" => {
+            let long = words.next().and_then(|long| long.parse().ok()).unwrap_or(0);
+            if let Some((gone, text)) = text.split_at_checked(long) {
+                effects.push(Effect::Copy(gone.to_owned()));
+                if state.doc.replace(text) {
+                    rewritten(state, effects, "Cut");
+                }
+            }
+        }
+        "pick" => marks::named(state, &words.collect::<Vec<_>>(), effects),
         "no" => refused(state, text, effects),
         "open" => {
             let ix = words.next().and_then(|ix| ix.parse().ok()).unwrap_or(0);

@@ -101,6 +101,8 @@ fn shows(state: &mut State, text: String, effects: &mut Vec<Effect>) {
     // The browser keeps text and place together.
     effects.push(Effect::Keep("text", state.doc.text().to_owned()));
     state.opens = true;
+    state.also.clear();
+    state.closed.clear();
     state.panels.version += 1;
     state.panels.refused.clear();
     state.view = View {

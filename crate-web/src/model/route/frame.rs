@@ -9,6 +9,9 @@ use crate::model::scene::{LinkKind, Scene};
 /// Empty canvas around everything.
 const AROUND: f64 = 20.0;
 
+/// Between two columns, also where nothing runs from one to the other.
+const LEAST: f64 = 22.0;
+
 /// One band's place on the canvas.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Frame {
@@ -76,7 +79,8 @@ pub(super) fn frames(
     gaps[0] = forward.first().map_or(0.0, |c| c.need);
     for layer in 0..n {
         if layer > 0 {
-            let gap = forward[layer].need.max(backward[mirrored(layer - 1)].need).ceil();
+            let need = forward[layer].need.max(backward[mirrored(layer - 1)].need);
+            let gap = need.max(LEAST).ceil();
             gaps[layer] = gap;
             at += gap;
         }

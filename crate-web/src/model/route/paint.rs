@@ -128,6 +128,9 @@ fn boxes(report: &Report, canvas: &Canvas<'_>, ways: &[Vec<Point>]) -> Vec<PicBo
                 spoken: String::new(),
                 inputs: Vec::new(),
                 users: Vec::new(),
+                call: String::new(),
+                closed: false,
+                pinned: false,
             }
         })
         .collect();
