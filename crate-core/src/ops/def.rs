@@ -332,6 +332,44 @@ pub struct Forward {
     /// For forward-mode slopes.
     #[cfg(feature = "full")]
     pub dual: fn(&mut Cx<'_, Dual>),
+    /// How it goes through its operands.
+    #[cfg(feature = "full")]
+    pub pace: Pace,
+}
+
+/// How a value function goes through its operands: what may be computed a block of rows at a time, with the same bits.
+/// A test holds each row to its word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg(feature = "full")]
+pub enum Pace {
+    /// All at once.
+    Whole,
+    /// Each element from those at its place of the operands, stretched to its own shape.
+    Each,
+    /// As `Each`, and it only stretches.
+    Stretch,
+    /// Row by row.
+    Rows,
+    /// Line by line along the axis that this attribute names.
+    Lines(usize),
+    /// The sum over the axes that this attribute names.
+    Sum(usize),
+    /// The sum down to a smaller shape.
+    Fold,
+}
+
+impl Forward {
+    /// Whether it leaves elements as they are, which are zeros then.
+    #[cfg(feature = "full")]
+    pub fn needs_zeros(&self) -> bool {
+        self.pace == Pace::Whole
+    }
+
+    /// The same for the part of the engine that does not know.
+    #[cfg(not(feature = "full"))]
+    pub const fn needs_zeros(&self) -> bool {
+        true
+    }
 }
 
 /// Number types that know which instance of a row's value function is theirs.
@@ -363,12 +401,17 @@ impl Lane for Dual {
 /// All instances of one generic value function.
 macro_rules! forward {
     ($f:path) => {
+        forward!($f, Whole)
+    };
+    ($f:path, $($pace:tt)+) => {
         $crate::ops::def::Forward {
             f32: $f,
             #[cfg(feature = "full")]
             f64: $f,
             #[cfg(feature = "full")]
             dual: $f,
+            #[cfg(feature = "full")]
+            pace: $crate::ops::def::Pace::$($pace)+,
         }
     };
 }
@@ -425,9 +468,35 @@ impl<T: Real> Cx<'_, T> {
             }
             return;
         }
+        #[cfg(feature = "full")]
+        if let ([x], true) = (a.data, b.data.len() == out.len()) {
+            for (o, y) in out.iter_mut().zip(b.data) {
+                *o = f(*x, *y);
+            }
+            return;
+        }
+        #[cfg(feature = "full")]
+        if let ([y], true) = (b.data, a.data.len() == out.len()) {
+            for (o, x) in out.iter_mut().zip(a.data) {
+                *o = f(*x, *y);
+            }
+            return;
+        }
         let dims = self.ty.shape.padded().map(|d| d as usize);
-        let (at_a, at_b) = (Stretch::new(a.ty.shape), Stretch::new(b.ty.shape));
         let width = dims[3];
+        #[cfg(feature = "full")]
+        {
+            let rows = out.len() / width.max(1);
+            let is_column =
+                |o: &Operand<'_, T>| o.data.len() == rows && o.ty.shape.padded()[3] == 1;
+            if a.data.len() == out.len() && is_column(b) {
+                return with_column(a.data, b.data, out, width, f);
+            }
+            if b.data.len() == out.len() && is_column(a) {
+                return with_column(b.data, a.data, out, width, |y, x| f(x, y));
+            }
+        }
+        let (at_a, at_b) = (Stretch::new(a.ty.shape), Stretch::new(b.ty.shape));
         for (row, line) in out.chunks_exact_mut(width.max(1)).enumerate() {
             let k = row % dims[2];
             let j = (row / dims[2]) % dims[1];
@@ -456,6 +525,30 @@ impl<T: Real> Cx<'_, T> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Writes `f` of each element and its row's number. Rows of eight are so common that they have a loop of their own.
+#[cfg(feature = "full")]
+fn with_column<T: Real>(
+    xs: &[T],
+    column: &[T],
+    out: &mut [T],
+    width: usize,
+    f: impl Fn(T, T) -> T,
+) {
+    if width == 8 {
+        let rows = out.as_chunks_mut::<8>().0.iter_mut().zip(xs.as_chunks::<8>().0);
+        for ((line, row), y) in rows.zip(column) {
+            *line = row.map(|x| f(x, *y));
+        }
+        return;
+    }
+    let rows = out.chunks_exact_mut(width.max(1)).zip(xs.chunks_exact(width.max(1)));
+    for ((line, row), y) in rows.zip(column) {
+        for (o, x) in line.iter_mut().zip(row) {
+            *o = f(*x, *y);
         }
     }
 }
