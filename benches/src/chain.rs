@@ -1,7 +1,7 @@
 //! Ten thousand small nodes, built anew for every step: what an engine costs beside its arithmetic.
 //! Deliberately absent: the trace. Nobody looks at it.
 
-use foldback::autodiff::{Request, build_backward};
+use foldback::autodiff::{Request, differentiate};
 use foldback::construct::{Apply, Budget, apply, leaf};
 use foldback::forward::Values;
 use foldback::graph::{Flags, Graph, Init, NodeId, Params};
@@ -54,6 +54,7 @@ impl Chain {
     pub fn build(&self) -> Result<(Graph, [NodeId; 4], NodeId), Reason> {
         let budget = budget();
         let mut graph = Graph::default();
+        graph.reserve(self.n + 5);
         let ty = TensorType::f32(Shape::new(&[4]).unwrap_or(Shape::SCALAR));
         let flags = Flags { param: true, ..Flags::default() };
         let new = |graph: &mut Graph| leaf(graph, &budget, ty, Init::Fill(0.0), None, flags);
@@ -82,25 +83,31 @@ impl Chain {
         Ok(values.packed(&graph, loss).first().copied().unwrap_or(f32::NAN))
     }
 
+    /// Builds the graph and its gradients; how many nodes that makes.
+    pub fn differentiate(&self) -> Result<usize, Reason> {
+        let (graph, _, loss) = self.build()?;
+        let request = Request { loss: Some(loss), budget: budget(), ..Request::default() };
+        Ok(differentiate(graph, &request).map_or(0, |built| built.graph.len()))
+    }
+
     /// Builds the graph, differentiates it, runs both and takes a step; the loss.
     pub fn step(&mut self) -> Result<f32, Reason> {
         let (graph, leaves, loss) = self.build()?;
         let request = Request { loss: Some(loss), budget: budget(), ..Request::default() };
-        let trace = build_backward(&graph, &request);
-        let grads = trace.grads();
+        let Ok(built) = differentiate(graph, &request) else { return Ok(f32::NAN) };
         let mut values = Values::<f32>::new();
         for (leaf, input) in leaves.iter().zip(&self.inputs) {
             values.refill(*leaf, input);
         }
-        values.eval(&trace.graph, 0..trace.graph.len());
+        values.eval(&built.graph, 0..built.graph.len());
         for ((leaf, input), after) in leaves.iter().zip(&self.inputs).zip(&mut self.after) {
-            let Some(grad) = grads.get(leaf.index()).copied().flatten() else { continue };
-            let grad = values.packed(&trace.graph, grad);
+            let Some(grad) = built.of(*leaf) else { continue };
+            let grad = values.packed(&built.graph, grad);
             for ((w, p), g) in after.iter_mut().zip(input).zip(grad.iter()) {
                 *w = *p - LR as f32 * *g;
             }
         }
-        Ok(values.packed(&trace.graph, loss).first().copied().unwrap_or(f32::NAN))
+        Ok(values.packed(&built.graph, loss).first().copied().unwrap_or(f32::NAN))
     }
 
     /// A parameter after the last step.

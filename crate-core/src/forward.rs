@@ -127,7 +127,11 @@ impl<T: Lane> Values<T> {
             Slot::Whole(v) => v.capacity(),
         });
         let given = self.given.iter().flatten().map(Vec::capacity);
-        slots.sum::<usize>() + given.sum::<usize>()
+        #[cfg(feature = "full")]
+        let work = self.buffers.iter().map(Vec::capacity).sum::<usize>();
+        #[cfg(not(feature = "full"))]
+        let work = 0;
+        slots.sum::<usize>() + given.sum::<usize>() + work
     }
 
     /// Changes one element of what a leaf was given.
@@ -179,6 +183,9 @@ impl<T: Lane> Values<T> {
 
     /// A place for each node's value, and which leaves are written over.
     fn make_ready(&mut self, graph: &Graph) {
+        if self.slots.len() >= graph.len() && self.written.len() >= graph.len() {
+            return;
+        }
         if self.slots.len() < graph.len() {
             self.slots.resize_with(graph.len(), Slot::default);
         }
@@ -241,7 +248,7 @@ impl<T: Lane> Values<T> {
 
     /// A node's value lies in its storage again, and not beside it.
     fn stands(&mut self, graph: &Graph, id: NodeId) {
-        let root = graph.storage(id).root;
+        let root = graph.node(id).view.map_or(id, |view| view.root);
         if self.written.get(root.index()).copied().unwrap_or(false) {
             self.before.remove(&id);
             let n = graph.len();
@@ -416,7 +423,14 @@ impl<T: Lane> Values<T> {
     }
 
     /// An operand's value, packed. A plan has packed the views that need it.
+    #[inline]
     fn operand(&self, graph: &Graph, id: NodeId, planned: bool) -> Cow<'_, [T]> {
+        if crate::WHOLE
+            && graph.node(id).view.is_none()
+            && let Some(Slot::Real(own)) = self.slots.get(id.index())
+        {
+            return Cow::Borrowed(own);
+        }
         if planned && graph.node(id).view.is_some() {
             let own = self.real(id);
             if !own.is_empty() {
@@ -453,6 +467,12 @@ impl<T: Lane> Values<T> {
 
     /// A node's value, packed; borrowed where its storage is packed already, empty before it is evaluated.
     pub fn packed(&self, graph: &Graph, id: NodeId) -> Cow<'_, [T]> {
+        if crate::WHOLE
+            && graph.node(id).view.is_none()
+            && let Some(Slot::Real(own)) = self.slots.get(id.index())
+        {
+            return Cow::Borrowed(own);
+        }
         let shape = graph.node(id).ty.shape;
         let view = graph.storage(id);
         match self.slots.get(view.root.index()) {

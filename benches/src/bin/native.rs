@@ -44,7 +44,10 @@ fn main() {
             let build = median(rounds, || chain.build().map_or(0, |(graph, ..)| graph.len()));
             let fwd = median(rounds, || chain.forward().unwrap_or(f32::NAN));
             let step = median(rounds, || chain.step().unwrap_or(f32::NAN));
-            println!("{id:24} {fwd:11.4} {step:11.4}  building {build:.4} ms");
+            let both = median(rounds, || chain.differentiate().unwrap_or(0));
+            println!(
+                "{id:24} {fwd:11.4} {step:11.4}  building {build:.4}, with gradients {both:.4} ms"
+            );
         }
     }
 }

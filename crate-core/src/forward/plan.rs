@@ -242,7 +242,9 @@ impl Planner<'_> {
     fn number(&self, id: NodeId) -> Option<f64> {
         let node = self.graph.node(id);
         match &node.kind {
-            NodeKind::Leaf(Init::Fill(x)) if node.flags.inline && node.name.is_none() => Some(*x),
+            NodeKind::Leaf(init @ Init::Fill(_)) if node.flags.inline && node.name.is_none() => {
+                Some(init.element(&node.ty, 0))
+            }
             _ => None,
         }
     }

@@ -6,12 +6,15 @@
 use super::lanes::Lanes;
 
 /// Rows of a tile.
+#[cfg(feature = "full")]
 const ROWS: usize = 4;
 
 /// The longest part of the sum that runs at once: a strip of the second operand stays in the fastest cache.
+#[cfg(feature = "full")]
 const PANEL: usize = 512;
 
 /// With fewer rows than this the second operand is read where it lies: putting it in strips would cost more.
+#[cfg(feature = "full")]
 const FEW: usize = 12;
 
 /// A matrix as it lies in memory.
@@ -48,6 +51,7 @@ impl<'a, T> Matrix<'a, T> {
 }
 
 /// `out = a b`, with sizes `(m, k, n)`. The caller has checked that both operands hold as much.
+#[cfg(feature = "full")]
 #[inline(always)]
 pub(super) fn product<L: Lanes, const WIDTH: usize>(
     a: Matrix<'_, f32>,
@@ -55,59 +59,193 @@ pub(super) fn product<L: Lanes, const WIDTH: usize>(
     out: &mut [f32],
     (m, k, n): (usize, usize, usize),
 ) {
-    let mut strip = vec![[0.0; WIDTH]; k.min(PANEL)];
-    let mut rows =
-        vec![[0.0; ROWS]; if a.column == 1 { 0 } else { k.min(PANEL) * m.div_ceil(ROWS) }];
+    let mut packed = vec![[0.0; WIDTH]; k.min(PANEL)];
+    let turned = if a.column == 1 { 0 } else { k.min(PANEL) * m.div_ceil(ROWS) };
+    let mut rows = vec![[0.0; ROWS]; turned];
     for from in (0..k).step_by(PANEL) {
         let len = PANEL.min(k - from);
-        let first = from == 0;
         if a.column != 1 {
             pack_rows(a, from, len, m, &mut rows);
         }
         for j in (0..n).step_by(WIDTH) {
-            let whole = j + WIDTH <= n && b.column == 1;
-            let in_place = whole && (m < FEW || b.row == WIDTH);
-            if !in_place {
-                pack_strip(b, from, j, WIDTH.min(n - j), strip.get_mut(..len).unwrap_or_default());
-            }
+            // Rows that overlap are those of a matrix with one row, or with one row turned.
+            let lies = j + WIDTH <= n && b.column == 1 && b.row >= n;
+            let few = m < FEW && lies && b.row != WIDTH;
+            let there = b.data.get(from * b.row..).unwrap_or_default();
+            let strip = if lies && b.row == WIDTH {
+                there.as_chunks::<WIDTH>().0
+            } else {
+                if !few {
+                    pack_strip(
+                        b,
+                        from,
+                        j,
+                        WIDTH.min(n - j),
+                        packed.get_mut(..len).unwrap_or_default(),
+                    );
+                }
+                &packed
+            };
             let strip = strip.get(..len).unwrap_or_default();
-            let direct = b.data.get(from * b.row..).unwrap_or_default();
             for i in (0..m).step_by(ROWS) {
-                let tile = Tile { out: &mut *out, n, i, j, first, height: ROWS.min(m - i) };
-                let there = direct.chunks(b.row.max(1)).filter_map(|row| part_of(row, j));
-                if a.column == 1 {
+                let tile = Tile { n, i, j, height: ROWS.min(m - i) };
+                let mut acc = Acc::<L>([[L::splat(0.0); 2]; ROWS]);
+                if from > 0 {
+                    acc.load::<WIDTH>(&tile, out);
+                }
+                let four = if a.column == 1 {
                     let row = |r: usize| {
+                        // A row too many is a row twice: nobody reads what comes of it.
                         let start = (i + r).min(m - 1) * a.row + from;
                         a.data.get(start..start + len).unwrap_or_default()
                     };
-                    let [r0, r1, r2, r3] = [row(0), row(1), row(2), row(3)];
-                    let factors = r0.iter().zip(r1).zip(r2).zip(r3);
-                    let factors = factors.map(|(((a, b), c), d)| [*a, *b, *c, *d]);
-                    if in_place {
-                        tile.run::<L, WIDTH>(factors.zip(there));
-                    } else {
-                        tile.run::<L, WIDTH>(factors.zip(strip));
-                    }
+                    Four::Rows([row(0), row(1), row(2), row(3)])
                 } else {
                     let at = i / ROWS * len;
-                    let factors = rows.get(at..at + len).unwrap_or_default().iter().copied();
-                    if in_place {
-                        tile.run::<L, WIDTH>(factors.zip(there));
-                    } else {
-                        tile.run::<L, WIDTH>(factors.zip(strip));
+                    Four::Packed(rows.get(at..at + len).unwrap_or_default())
+                };
+                match (four, few) {
+                    (Four::Rows(rows), false) => acc.rows(rows, strip),
+                    (Four::Packed(rows), false) => acc.packed(rows, strip),
+                    (Four::Rows([r0, r1, r2, r3]), true) => {
+                        let factors = r0.iter().zip(r1).zip(r2).zip(r3);
+                        let lines = there.chunks(b.row).filter_map(|row| part_of::<WIDTH>(row, j));
+                        for ((((a, b), c), d), line) in factors.zip(lines) {
+                            acc.step([*a, *b, *c, *d], line);
+                        }
+                    }
+                    (Four::Packed(rows), true) => {
+                        let lines = there.chunks(b.row).filter_map(|row| part_of::<WIDTH>(row, j));
+                        for (factors, line) in rows.iter().zip(lines) {
+                            acc.step(*factors, line);
+                        }
                     }
                 }
+                acc.store::<WIDTH>(&tile, out);
             }
         }
     }
 }
 
+/// Four rows of the first operand.
+#[cfg(feature = "full")]
+enum Four<'a> {
+    /// As they lie.
+    Rows([&'a [f32]; ROWS]),
+    /// Side by side.
+    Packed(&'a [[f32; ROWS]]),
+}
+
+/// Sums that are going on: four rows, up to two vectors wide.
+#[cfg(feature = "full")]
+struct Acc<L>([[L; 2]; ROWS]);
+
+#[cfg(feature = "full")]
+impl<L: Lanes> Acc<L> {
+    /// Adds the products of four factors with a strip's line.
+    #[inline(always)]
+    fn step<const WIDTH: usize>(&mut self, factors: [f32; ROWS], line: &[f32; WIDTH]) {
+        for (sums, factor) in self.0.iter_mut().zip(factors) {
+            let factor = L::splat(factor);
+            for (sum, lane) in sums.iter_mut().zip(line.as_chunks::<8>().0) {
+                *sum = sum.add(factor.mul(L::load(lane)));
+            }
+        }
+    }
+
+    /// The same for whole rows. Four places of the sum a turn: so many pointers move less often.
+    #[inline(always)]
+    fn rows<const WIDTH: usize>(&mut self, rows: [&[f32]; ROWS], strip: &[[f32; WIDTH]]) {
+        let [(r0, t0), (r1, t1), (r2, t2), (r3, t3)] = rows.map(<[f32]>::as_chunks::<4>);
+        let (fours, rest) = strip.as_chunks::<4>();
+        for ((((r0, r1), r2), r3), lines) in r0.iter().zip(r1).zip(r2).zip(r3).zip(fours) {
+            for (u, line) in lines.iter().enumerate() {
+                self.step([r0[u], r1[u], r2[u], r3[u]], line);
+            }
+        }
+        for ((((a, b), c), d), line) in t0.iter().zip(t1).zip(t2).zip(t3).zip(rest) {
+            self.step([*a, *b, *c, *d], line);
+        }
+    }
+
+    /// The same for rows side by side.
+    #[inline(always)]
+    fn packed<const WIDTH: usize>(&mut self, rows: &[[f32; ROWS]], strip: &[[f32; WIDTH]]) {
+        let ((places, last), (fours, rest)) = (rows.as_chunks::<4>(), strip.as_chunks::<4>());
+        for (factors, lines) in places.iter().zip(fours) {
+            for (factors, line) in factors.iter().zip(lines) {
+                self.step(*factors, line);
+            }
+        }
+        for (factors, line) in last.iter().zip(rest) {
+            self.step(*factors, line);
+        }
+    }
+
+    /// Goes on from what stands in the result.
+    #[inline(always)]
+    fn load<const WIDTH: usize>(&mut self, tile: &Tile, out: &[f32]) {
+        for (r, sums) in self.0.iter_mut().enumerate().take(tile.height) {
+            let mut line = [0.0; WIDTH];
+            let stands = out.get(tile.row::<WIDTH>(r)).unwrap_or_default();
+            for (o, x) in line.iter_mut().zip(stands) {
+                *o = *x;
+            }
+            for (sum, lane) in sums.iter_mut().zip(line.as_chunks::<8>().0) {
+                *sum = L::load(lane);
+            }
+        }
+    }
+
+    /// Puts the sums into the result.
+    #[inline(always)]
+    fn store<const WIDTH: usize>(&self, tile: &Tile, out: &mut [f32]) {
+        for (r, sums) in self.0.iter().enumerate().take(tile.height) {
+            let place = out.get_mut(tile.row::<WIDTH>(r)).unwrap_or_default();
+            if let Some(place) = place.as_mut_array::<WIDTH>() {
+                for (sum, lane) in sums.iter().zip(place.as_chunks_mut::<8>().0) {
+                    sum.store(lane);
+                }
+                continue;
+            }
+            let mut line = [0.0; WIDTH];
+            for (sum, lane) in sums.iter().zip(line.as_chunks_mut::<8>().0) {
+                sum.store(lane);
+            }
+            for (o, x) in place.iter_mut().zip(line) {
+                *o = x;
+            }
+        }
+    }
+}
+
+/// A part of the result.
+#[cfg(feature = "full")]
+struct Tile {
+    n: usize,
+    i: usize,
+    j: usize,
+    height: usize,
+}
+
+#[cfg(feature = "full")]
+impl Tile {
+    /// Where one of its rows lies.
+    #[inline(always)]
+    fn row<const WIDTH: usize>(&self, r: usize) -> std::ops::Range<usize> {
+        let start = (self.i + r) * self.n + self.j;
+        start..start + WIDTH.min(self.n - self.j)
+    }
+}
+
 /// What stands in a row from column `j` on.
+#[cfg(feature = "full")]
 fn part_of<const WIDTH: usize>(row: &[f32], j: usize) -> Option<&[f32; WIDTH]> {
     row.get(j..j + WIDTH)?.as_array()
 }
 
 /// Puts four rows side by side, place by place of the sum, for every four.
+#[cfg(feature = "full")]
 fn pack_rows(a: Matrix<'_, f32>, from: usize, len: usize, m: usize, out: &mut [[f32; ROWS]]) {
     for (group, part) in out.chunks_exact_mut(len.max(1)).enumerate() {
         for (k, four) in part.iter_mut().enumerate() {
@@ -129,6 +267,7 @@ fn pack_rows(a: Matrix<'_, f32>, from: usize, len: usize, m: usize, out: &mut [[
 }
 
 /// Puts the columns of a strip side by side, place by place of the sum; zeros where the matrix ends.
+#[cfg(feature = "full")]
 fn pack_strip<const WIDTH: usize>(
     b: Matrix<'_, f32>,
     from: usize,
@@ -160,66 +299,6 @@ fn pack_strip<const WIDTH: usize>(
         for (line, x) in out.iter_mut().zip(column) {
             if let Some(o) = line.get_mut(c) {
                 *o = *x;
-            }
-        }
-    }
-}
-
-/// A part of the result.
-struct Tile<'a> {
-    out: &'a mut [f32],
-    n: usize,
-    i: usize,
-    j: usize,
-    /// Whether the sum begins here; else it goes on from what stands there.
-    first: bool,
-    height: usize,
-}
-
-impl Tile<'_> {
-    /// Adds the products of four factors with a strip's line, place by place.
-    #[inline(always)]
-    fn run<'b, L: Lanes, const WIDTH: usize>(
-        self,
-        pairs: impl Iterator<Item = ([f32; ROWS], &'b [f32; WIDTH])>,
-    ) {
-        let width = WIDTH.min(self.n - self.j);
-        let mut acc = [[L::splat(0.0); 2]; ROWS];
-        let mut edge = [[0.0; WIDTH]; ROWS];
-        if !self.first {
-            for (r, line) in edge.iter_mut().enumerate().take(self.height) {
-                let start = (self.i + r) * self.n + self.j;
-                let stands = self.out.get(start..start + width).unwrap_or_default();
-                for (o, x) in line.iter_mut().zip(stands) {
-                    *o = *x;
-                }
-            }
-            for (sums, line) in acc.iter_mut().zip(&edge) {
-                for (sum, lane) in sums.iter_mut().zip(line.as_chunks::<8>().0) {
-                    *sum = L::load(lane);
-                }
-            }
-        }
-        for (factors, line) in pairs {
-            let lanes = line.as_chunks::<8>().0;
-            for (sums, factor) in acc.iter_mut().zip(factors) {
-                let factor = L::splat(factor);
-                for (sum, lane) in sums.iter_mut().zip(lanes) {
-                    *sum = sum.add(factor.mul(L::load(lane)));
-                }
-            }
-        }
-        for (sums, line) in acc.iter().zip(&mut edge) {
-            for (sum, lane) in sums.iter().zip(line.as_chunks_mut::<8>().0) {
-                sum.store(lane);
-            }
-        }
-        for (r, line) in edge.iter().enumerate().take(self.height) {
-            let start = (self.i + r) * self.n + self.j;
-            if let Some(place) = self.out.get_mut(start..start + width) {
-                for (o, x) in place.iter_mut().zip(line) {
-                    *o = *x;
-                }
             }
         }
     }

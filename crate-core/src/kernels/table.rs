@@ -1,6 +1,9 @@
 //! The kernels in f32 as rows: one for every machine, one for what this machine can do.
 //! Deliberately absent: a row whose bits differ from another's. Tests compare them.
-#![expect(unsafe_code, reason = "the one call into code that needs more than every machine has")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "the one call into code that needs more than every machine has")
+)]
 
 use super::lanes::Lanes;
 use super::product::{Matrix, product};
@@ -177,3 +180,6 @@ fn dots_of<L: Lanes>([a0, a1]: [&[f32]; 2], [b0, b1]: [&[f32]; 2]) -> [[f32; 2];
     step([&filled(ra0), &filled(ra1)], [&filled(rb0), &filled(rb1)]);
     acc.map(|line| line.map(folded))
 }
+
+#[cfg(test)]
+mod tests;
