@@ -6,7 +6,6 @@ use foldback::construct::Budget;
 use foldback::forward::{Plan, Values};
 use foldback::graph::NodeId;
 use foldback::lang;
-use foldback::optimizer::{Moments, Optimizer, update};
 use foldback::trace::Trace;
 
 use crate::inputs;
@@ -173,7 +172,6 @@ struct Param {
     grad: NodeId,
     now: Vec<f32>,
     after: Vec<f32>,
-    moments: Moments,
 }
 
 impl Work {
@@ -202,8 +200,7 @@ impl Work {
             let node = trace.graph.node(*id);
             let grad = grads.get(id.index()).copied().flatten()?;
             let now = vec![0.0; node.ty.shape.n_elements() as usize];
-            let (name, leaf, moments) = (name.clone(), *id, Moments::default());
-            let param = Param { name, leaf, grad, after: now.clone(), now, moments };
+            let param = Param { name: name.clone(), leaf: *id, grad, after: now.clone(), now };
             node.flags.param.then_some(param)
         };
         let params: Vec<Param> = leaves.iter().filter_map(trains).collect();
@@ -245,11 +242,11 @@ impl Work {
     /// The loss, and every parameter after one step, beside the parameters themselves.
     pub fn step(&mut self) -> f32 {
         self.evaluate(1);
-        let optimizer = Optimizer::Sgd { lr: LR, momentum: 0.0, wd: 0.0 };
         for param in &mut self.params {
             let grad = self.values.packed(&self.trace.graph, param.grad);
-            param.after.copy_from_slice(&param.now);
-            update(&optimizer, 1, 1.0, &mut param.after, &grad, &mut param.moments);
+            for ((w, p), g) in param.after.iter_mut().zip(&param.now).zip(grad.iter()) {
+                *w = *p - LR as f32 * *g;
+            }
         }
         self.loss()
     }

@@ -189,11 +189,9 @@ impl<T: Lane> Values<T> {
         if self.slots.len() < graph.len() {
             self.slots.resize_with(graph.len(), Slot::default);
         }
-        for (id, node) in graph.prefix(graph.len()).skip(self.written.len()) {
-            self.written.push(false);
-            if node.flags.in_place
-                && let Some(flag) = self.written.get_mut(graph.storage(id).root.index())
-            {
+        self.written.resize(graph.len(), false);
+        for root in graph.written() {
+            if let Some(flag) = self.written.get_mut(root.index()) {
                 *flag = true;
             }
         }
@@ -589,13 +587,14 @@ fn gather<T: Lane>(root: &[T], view: &View, shape: Shape, out: &mut [T]) {
     }
 }
 
-/// A window's last two axes, extent and step, and where each plane of them begins; `None` for steps back.
+/// A window's last two axes, extent and step, and where each plane of them begins; `None` for steps back, and where
+/// one element is shown many times.
 #[cfg(feature = "full")]
 fn planes(view: &View, shape: Shape) -> Option<(Walk, [(usize, usize); 2])> {
     let rank = shape.rank();
     let axis = |from_right: usize| {
         let axis = rank.checked_sub(from_right)?;
-        let step = usize::try_from(*view.strides.get(axis)?).ok()?;
+        let step = usize::try_from(*view.strides.get(axis)?).ok().filter(|step| *step > 0)?;
         Some((shape.dim(axis) as usize, step))
     };
     let outer = shape.with_dim(rank.checked_sub(2)?, 1).with_dim(rank - 1, 1);

@@ -266,6 +266,8 @@ pub struct Graph {
     n_elements: u64,
     /// For a storage with views, the elements of it and of its views since the last write into it.
     shared: BTreeMap<NodeId, u64>,
+    /// Storage that some node writes over, once for each.
+    written: Vec<NodeId>,
 }
 
 impl Graph {
@@ -278,6 +280,9 @@ impl Graph {
         if let Some(view) = &node.view {
             let before = if writes { 0 } else { self.sharing(view.root) };
             self.shared.insert(view.root, before.saturating_add(shape.n_elements()));
+            if writes {
+                self.written.push(view.root);
+            }
         }
         self.nodes.push(node);
         Some(id)
@@ -297,6 +302,11 @@ impl Graph {
     fn sharing(&self, root: NodeId) -> u64 {
         let own = || self.get(root).map_or(0, |node| node.ty.shape.n_elements());
         self.shared.get(&root).copied().unwrap_or_else(own)
+    }
+
+    /// Storage that some node writes over, once for each that does.
+    pub(crate) fn written(&self) -> &[NodeId] {
+        &self.written
     }
 
     /// Makes room for so many nodes more, where somebody knows how many will come.

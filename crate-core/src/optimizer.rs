@@ -93,7 +93,7 @@ impl Moments {
 ///
 /// In f32 throughout, as ggml's kernels; the bias corrections come from the betas as f32 holds them, and are
 /// rounded once.
-pub fn update(
+pub(super) fn update(
     optimizer: &Optimizer,
     step: u64,
     scale: f32,

@@ -4,6 +4,7 @@ use foldback::construct::Budget;
 use foldback::forward::{Plan, Values};
 use foldback::graph::{Graph, NodeId};
 use foldback::ops::OpKind;
+use foldback::ops::def::Pace;
 use foldback::report::{Analysis, analyse};
 use foldback::rules::RuleSet;
 use foldback_tests::generate::program;
@@ -98,4 +99,25 @@ loss = sum(z * x) / {rows} + sum(u) + sum(exp(-z))"
         }
     }
     assert!(n > 200, "{n}");
+}
+
+#[test]
+fn every_row_that_says_it_goes_by_rows_does_over_many_blocks() {
+    // 1,027 rows of eight are more than a block, and no whole number of them.
+    let mut compared_rows = 0;
+    for op in OpKind::ALL.iter().map(|op| op.def()).filter(|op| op.forward.pace != Pace::Whole) {
+        for second in ["[1027,8]", "[1,8]", "[1027,1]"] {
+            let operands = ["a", "b", "c"].get(..op.arity.min.max(1)).unwrap_or(&["a"]).join(", ");
+            let text = format!(
+                "param a [1027,8] = rand(seed=1, lo=0.5, hi=2)
+param b {second} = rand(seed=2, lo=0.5, hi=2)
+param c [1027,8] = rand(seed=3, lo=0.5, hi=2)
+y = {}({operands})
+loss = sum(y * a) + sum(y)",
+                op.name
+            );
+            compared_rows += usize::from(compared(&text) > 0);
+        }
+    }
+    assert!(compared_rows > 100, "{compared_rows} documents had rows that go together");
 }

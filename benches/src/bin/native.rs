@@ -1,6 +1,7 @@
 //! Prints what each workload takes natively, on one thread. `--quick` measures less; words name workloads.
 //! Deliberately absent: a verdict. Figures depend on the machine, so nothing here can fail.
 #![expect(clippy::print_stdout, reason = "a command line speaks there")]
+#![expect(clippy::disallowed_methods, reason = "this program measures; the engine does not")]
 
 use std::hint::black_box;
 use std::time::Instant;

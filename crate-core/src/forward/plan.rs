@@ -536,9 +536,7 @@ fn is_packed_view(node: &Node) -> bool {
 
 /// The axes that an attribute names, where a row works along one.
 fn line_axes(params: &crate::graph::Params, ix: usize, shape: Shape) -> Option<Vec<usize>> {
-    if params.ints(ix).is_none() {
-        // What is left out is all axes to a reduction, and the last to a softmax: neither is asked here.
-        return None;
-    }
+    // What is left out is all axes to a reduction, and the last to a softmax: neither is asked here.
+    params.ints(ix)?;
     resolve_axes(params, ix, shape).ok()
 }

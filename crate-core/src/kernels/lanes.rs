@@ -1,6 +1,13 @@
 //! Eight f32 at a time: what every kernel is written over, and what the lanes are on each machine.
 //! Deliberately absent: fused multiply-add, and any operation whose bits differ between machines.
-#![expect(unsafe_code, reason = "the names of a machine's own vector instructions")]
+#![cfg_attr(
+    any(target_arch = "x86_64", target_arch = "wasm32"),
+    expect(unsafe_code, reason = "the names of a machine's own vector instructions")
+)]
+#![expect(
+    clippy::inline_always,
+    reason = "a vector that is handed to a function leaves its register"
+)]
 
 /// Eight numbers that are computed with at once.
 pub(super) trait Lanes: Copy {

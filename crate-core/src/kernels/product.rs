@@ -1,6 +1,13 @@
 //! Products of matrices in f32: tiles of the result are kept in registers while the sum runs.
 //! Every element of the result is the sum over `k` in order, from zero, whatever the tile: the bits are those of the
 //! plain loop. Deliberately absent: threads.
+#![cfg_attr(
+    feature = "full",
+    expect(
+        clippy::inline_always,
+        reason = "what is not part of its caller is compiled for every machine"
+    )
+)]
 
 #[cfg(feature = "full")]
 use super::lanes::Lanes;

@@ -4,6 +4,10 @@
     target_arch = "x86_64",
     expect(unsafe_code, reason = "the one call into code that needs more than every machine has")
 )]
+#![expect(
+    clippy::inline_always,
+    reason = "what is not part of its caller is compiled for every machine"
+)]
 
 use super::lanes::Lanes;
 use super::product::{Matrix, product};
