@@ -21,7 +21,7 @@ pub use self::plan::Plan;
 use crate::graph::Node;
 use crate::graph::{Graph, NodeId, NodeKind, View};
 #[cfg(feature = "full")]
-use crate::kernels::Stripes;
+use crate::kernels::{Stripes, any_nan};
 #[cfg(feature = "full")]
 use crate::ops::def::Sign;
 use crate::ops::def::{Cx, Lane, Operand};
@@ -562,12 +562,6 @@ pub fn is_packed(view: &View, shape: Shape) -> bool {
         .zip(view.strides)
         .zip(packed)
         .all(|((d, have), want)| *d <= 1 || have == want)
-}
-
-/// Whether some number is none. Without an early end, so that a vector unit can look.
-#[cfg(feature = "full")]
-fn any_nan<T: Lane>(xs: &[T]) -> bool {
-    xs.iter().map(|x| u32::from(x.is_nan())).sum::<u32>() > 0
 }
 
 /// Puts a window's elements side by side.

@@ -49,6 +49,64 @@ pub fn sum<T: Real>(xs: &[T]) -> T {
     fold(acc)
 }
 
+/// Elements that a turn of an elementwise loop works on: several vectors, so that the loop itself costs little.
+#[cfg(feature = "full")]
+const TURN: usize = 16;
+
+/// Writes `f` of each element.
+#[cfg(feature = "full")]
+#[inline]
+pub(crate) fn each<T: Real>(xs: &[T], out: &mut [T], f: impl Fn(T) -> T) {
+    let n = xs.len().min(out.len());
+    let (xs, out) = (xs.get(..n).unwrap_or_default(), out.get_mut(..n).unwrap_or_default());
+    let ((xs, rest), (out, rest_out)) = (xs.as_chunks::<TURN>(), out.as_chunks_mut::<TURN>());
+    for (o, x) in out.iter_mut().zip(xs) {
+        // A copy: what is written cannot be what is still to be read.
+        let mut made = *x;
+        for x in &mut made {
+            *x = f(*x);
+        }
+        *o = made;
+    }
+    for (o, x) in rest_out.iter_mut().zip(rest) {
+        *o = f(*x);
+    }
+}
+
+/// Writes `f` of two elements each.
+#[cfg(feature = "full")]
+#[inline]
+pub(crate) fn each_two<T: Real>(xs: &[T], ys: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
+    let n = xs.len().min(ys.len()).min(out.len());
+    let (xs, ys) = (xs.get(..n).unwrap_or_default(), ys.get(..n).unwrap_or_default());
+    let (xs, rest_x) = xs.as_chunks::<TURN>();
+    let (ys, rest_y) = ys.as_chunks::<TURN>();
+    let (out, rest_out) = out.get_mut(..n).unwrap_or_default().as_chunks_mut::<TURN>();
+    for ((o, x), y) in out.iter_mut().zip(xs).zip(ys) {
+        let (mut made, y) = (*x, *y);
+        for (x, y) in made.iter_mut().zip(&y) {
+            *x = f(*x, *y);
+        }
+        *o = made;
+    }
+    for ((o, x), y) in rest_out.iter_mut().zip(rest_x).zip(rest_y) {
+        *o = f(*x, *y);
+    }
+}
+
+/// Whether some number is none. Without an early end, so that a vector unit can look.
+#[cfg(feature = "full")]
+pub(crate) fn any_nan<T: Real>(xs: &[T]) -> bool {
+    let (turns, rest) = xs.as_chunks::<TURN>();
+    let mut found = [0u32; TURN];
+    for turn in turns {
+        for (n, x) in found.iter_mut().zip(turn) {
+            *n |= u32::from(x.is_nan());
+        }
+    }
+    found.iter().any(|n| *n > 0) || rest.iter().any(|x| x.is_nan())
+}
+
 /// Whether no number is infinite and none is missing. Without an early end, so that a vector unit can look.
 #[cfg(feature = "full")]
 pub fn all_finite(xs: &[f32]) -> bool {
@@ -86,7 +144,17 @@ impl<T: Real> Stripes<T> {
             return;
         }
         for eight in rows.chunks(self.acc.len().max(1)) {
-            for (a, x) in self.acc.iter_mut().zip(eight) {
+            let acc = self.acc.get_mut(..eight.len()).unwrap_or_default();
+            let (acc, rest_acc) = acc.as_chunks_mut::<TURN>();
+            let (eight, rest) = eight.as_chunks::<TURN>();
+            for (acc, turn) in acc.iter_mut().zip(eight) {
+                let mut made = *acc;
+                for (a, x) in made.iter_mut().zip(turn) {
+                    *a += *x;
+                }
+                *acc = made;
+            }
+            for (a, x) in rest_acc.iter_mut().zip(rest) {
                 *a += *x;
             }
         }

@@ -2,8 +2,9 @@
 //! Deliberately absent: any decision. The plan has made them all.
 
 use super::plan::{Goal, Group, Member, Part, Place, Plan, Source, Step, block};
-use super::{Slot, Values, any_nan, gather};
+use super::{Slot, Values, gather};
 use crate::graph::{Graph, NodeId, NodeKind};
+use crate::kernels::any_nan;
 use crate::ops::def::{Cx, Lane, Operand};
 use crate::tensor::TensorType;
 

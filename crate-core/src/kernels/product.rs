@@ -160,12 +160,12 @@ impl<L: Lanes> Acc<L> {
         }
     }
 
-    /// The same for whole rows. Four places of the sum a turn: so many pointers move less often.
+    /// The same for whole rows. Two places of the sum a turn: so many pointers move less often, and the registers suffice.
     #[inline(always)]
     fn rows<const WIDTH: usize>(&mut self, rows: [&[f32]; ROWS], strip: &[[f32; WIDTH]]) {
-        let [(r0, t0), (r1, t1), (r2, t2), (r3, t3)] = rows.map(<[f32]>::as_chunks::<4>);
-        let (fours, rest) = strip.as_chunks::<4>();
-        for ((((r0, r1), r2), r3), lines) in r0.iter().zip(r1).zip(r2).zip(r3).zip(fours) {
+        let [(r0, t0), (r1, t1), (r2, t2), (r3, t3)] = rows.map(<[f32]>::as_chunks::<2>);
+        let (pairs, rest) = strip.as_chunks::<2>();
+        for ((((r0, r1), r2), r3), lines) in r0.iter().zip(r1).zip(r2).zip(r3).zip(pairs) {
             for (u, line) in lines.iter().enumerate() {
                 self.step([r0[u], r1[u], r2[u], r3[u]], line);
             }
@@ -178,8 +178,8 @@ impl<L: Lanes> Acc<L> {
     /// The same for rows side by side.
     #[inline(always)]
     fn packed<const WIDTH: usize>(&mut self, rows: &[[f32; ROWS]], strip: &[[f32; WIDTH]]) {
-        let ((places, last), (fours, rest)) = (rows.as_chunks::<4>(), strip.as_chunks::<4>());
-        for (factors, lines) in places.iter().zip(fours) {
+        let ((places, last), (pairs, rest)) = (rows.as_chunks::<2>(), strip.as_chunks::<2>());
+        for (factors, lines) in places.iter().zip(pairs) {
             for (factors, line) in factors.iter().zip(lines) {
                 self.step(*factors, line);
             }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 #[cfg(feature = "full")]
 use crate::dual::Dual;
 use crate::graph::{Graph, Index, Init, NodeId, Params, Value, View};
+#[cfg(feature = "full")]
+use crate::kernels;
 use crate::math::Real;
 use crate::refusal::{Limit, Reason};
 use crate::rules::{Broadcast, RuleSet};
@@ -452,6 +454,9 @@ impl<T: Real> Cx<'_, T> {
     /// Writes `f` of each element of the first source.
     pub fn map(&mut self, f: impl Fn(T) -> T) {
         let Some(a) = self.src.first() else { return };
+        #[cfg(feature = "full")]
+        kernels::each(a.data, self.out, f);
+        #[cfg(not(feature = "full"))]
         for (o, x) in self.out.iter_mut().zip(a.data) {
             *o = f(*x);
         }
@@ -463,26 +468,24 @@ impl<T: Real> Cx<'_, T> {
         let (Some(a), Some(b)) = (self.src.first(), self.src.get(1)) else { return };
         let out = &mut *self.out;
         if a.data.len() == out.len() && b.data.len() == out.len() {
+            #[cfg(feature = "full")]
+            return kernels::each_two(a.data, b.data, out, f);
+            #[cfg(not(feature = "full"))]
             for ((o, x), y) in out.iter_mut().zip(a.data).zip(b.data) {
                 *o = f(*x, *y);
             }
+            #[cfg(not(feature = "full"))]
             return;
         }
         #[cfg(feature = "full")]
         if let ([x], true) = (a.data, b.data.len() == out.len()) {
             let x = *x;
-            for (o, y) in out.iter_mut().zip(b.data) {
-                *o = f(x, *y);
-            }
-            return;
+            return kernels::each(b.data, out, |y| f(x, y));
         }
         #[cfg(feature = "full")]
         if let ([y], true) = (b.data, a.data.len() == out.len()) {
             let y = *y;
-            for (o, x) in out.iter_mut().zip(a.data) {
-                *o = f(*x, y);
-            }
-            return;
+            return kernels::each(a.data, out, |x| f(x, y));
         }
         let dims = self.ty.shape.padded().map(|d| d as usize);
         let width = dims[3];
@@ -505,6 +508,9 @@ impl<T: Real> Cx<'_, T> {
             let i = row / (dims[2] * dims[1]);
             let (ra, rb) = (at_a.row(a.data, [i, j, k]), at_b.row(b.data, [i, j, k]));
             match (ra.len() == width, rb.len() == width, ra, rb) {
+                #[cfg(feature = "full")]
+                (true, true, ra, rb) => kernels::each_two(ra, rb, line, &f),
+                #[cfg(not(feature = "full"))]
                 (true, true, ra, rb) => {
                     for ((o, x), y) in line.iter_mut().zip(ra).zip(rb) {
                         *o = f(*x, *y);
@@ -543,7 +549,11 @@ fn with_column<T: Real>(
     if width == 8 {
         let rows = out.as_chunks_mut::<8>().0.iter_mut().zip(xs.as_chunks::<8>().0);
         for ((line, row), y) in rows.zip(column) {
-            *line = row.map(|x| f(x, *y));
+            let mut made = *row;
+            for x in &mut made {
+                *x = f(*x, *y);
+            }
+            *line = made;
         }
         return;
     }
