@@ -11,7 +11,7 @@ pub use mutate::{FLAWS, Flaw, Mutation};
 use std::fmt;
 
 use crate::construct::Budget;
-use crate::graph::{Flags, Graph, Init, NodeId};
+use crate::graph::{Flags, Graph, Init, NodeId, View};
 use crate::ops::OpKind;
 use crate::ops::def::Backward;
 use crate::refusal::{Finding, Hazard, HazardKind, Limit, Reason, Refusal, Stage};
@@ -99,6 +99,52 @@ struct Build<'a> {
     by: Author,
     /// While a rule is asked: the gradient it was given and what it has made of it.
     linear: Vec<NodeId>,
+    /// Whether anybody will look at what happened.
+    traced: bool,
+    /// What the walk knows of the node it is at.
+    desk: Desk,
+}
+
+/// What a rule may know of a node's sources. Kept from node to node, so that a long walk allocates nothing.
+#[derive(Default)]
+struct Desk {
+    src: Vec<NodeId>,
+    wants: Vec<bool>,
+    src_ty: Vec<TensorType>,
+    views: Vec<View>,
+    is_sent: Vec<bool>,
+}
+
+/// The gradients of a graph, for whoever does not look at how they were built.
+#[derive(Clone, Debug)]
+pub struct Gradients {
+    /// Forward nodes first, then gradient nodes in order of creation.
+    pub graph: Graph,
+    /// How many of them are forward nodes.
+    pub n_forward: usize,
+    /// For each forward node, its gradient.
+    pub grads: Vec<Option<NodeId>>,
+}
+
+impl Gradients {
+    /// A forward node's gradient.
+    pub fn of(&self, node: NodeId) -> Option<NodeId> {
+        self.grads.get(node.index()).copied().flatten()
+    }
+}
+
+/// Appends the gradients to a graph without tracing how, or says what refuses. The nodes are those of
+/// [`build_backward`], in the same order.
+pub fn differentiate(mut graph: Graph, request: &Request) -> Result<Gradients, Box<Finding>> {
+    let n_forward = graph.len();
+    // A node's rule makes two nodes or three.
+    graph.reserve(3 * n_forward);
+    let trace = Trace { graph, n_forward, events: Vec::new(), findings: Vec::new() };
+    let build = walked(trace, request, Mode::Stop, false);
+    match build.trace.refusal() {
+        Some(finding) => Err(Box::new(finding.clone())),
+        None => Ok(Gradients { graph: build.trace.graph, n_forward, grads: build.grads }),
+    }
 }
 
 /// Builds the gradients of every trainable leaf the loss depends on, or stops at the first refusal.
@@ -128,20 +174,26 @@ fn started(graph: &Graph) -> Trace {
 }
 
 fn run(graph: &Graph, request: &Request, mode: Mode) -> Trace {
-    let n = graph.len();
+    walked(started(graph), request, mode, true).trace
+}
+
+fn walked(trace: Trace, request: &Request, mode: Mode, traced: bool) -> Build<'_> {
+    let n = trace.n_forward;
     let mut build = Build {
         request,
         mode,
-        trace: started(graph),
+        trace,
         needed: vec![false; n],
         grads: vec![None; n],
         by: Author::Seed,
         linear: Vec::new(),
+        traced,
+        desk: Desk::default(),
     };
     if build.steps().is_ok() {
-        build.trace.events.push(Event::Finished);
+        build.note(Event::Finished);
     }
-    build.trace
+    build
 }
 
 impl Build<'_> {
@@ -152,6 +204,13 @@ impl Build<'_> {
         self.mark(loss)?;
         self.seed(loss)?;
         self.reverse(loss)
+    }
+
+    /// Notes what happened, where somebody looks.
+    fn note(&mut self, event: Event) {
+        if self.traced {
+            self.trace.events.push(event);
+        }
     }
 
     /// Notes a refusal. In `Stop` mode it is the end.
@@ -177,7 +236,7 @@ impl Build<'_> {
     fn flag(&mut self, at: NodeId, src: Option<usize>, kind: HazardKind) {
         let ix = self.trace.findings.len() as u32;
         self.trace.findings.push(Finding::Hazard(Hazard { at, src, kind }));
-        self.trace.events.push(Event::Flagged(ix));
+        self.note(Event::Flagged(ix));
     }
 
     /// Appends a leaf in the current author's name.
@@ -197,7 +256,7 @@ impl Build<'_> {
         if self.trace.events.len() >= max {
             return Err(Reason::Budget { limit: Limit::Steps, max: max as u64 });
         }
-        self.trace.events.push(Event::Emitted { node, by: self.by });
+        self.note(Event::Emitted { node, by: self.by });
         Ok(())
     }
 
@@ -212,7 +271,7 @@ impl Build<'_> {
             Ok(grad) => {
                 // An accumulator on the loss itself holds what the seed is added to.
                 let before = self.grads.get(loss.index()).copied().flatten();
-                self.trace.events.push(Event::Seeded { node: loss, grad });
+                self.note(Event::Seeded { node: loss, grad });
                 self.set_grad(loss, grad);
                 if let Some(before) = before {
                     let sum = self.accumulate_onto(loss, grad, before);

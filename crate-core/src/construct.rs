@@ -44,8 +44,8 @@ impl Budget {
             return Err(Reason::Budget { limit: Limit::Nodes, max: self.nodes as u64 });
         }
         // An axis of 0 must not hide another that is endless: loops run over it all the same.
-        let spread = shape.dims().iter().filter(|d| **d > 0);
-        let spread = spread.fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
+        let spread =
+            shape.dims().iter().fold(1u64, |n, d| n.saturating_mul(u64::from((*d).max(1))));
         if spread > self.tensor_elements {
             return Err(Reason::Budget { limit: Limit::TensorElements, max: self.tensor_elements });
         }
@@ -124,9 +124,24 @@ pub(crate) fn flagged(
         }
         check_kind(spec.name, spec.kind, value)?;
     }
-    let src_ty: Vec<TensorType> = what.src.iter().map(|s| graph.node(*s).ty).collect();
+    // So many nodes have one source or two that they allocate nothing here.
+    let (one, two, more): ([TensorType; 1], [TensorType; 2], Vec<TensorType>);
+    let src_ty: &[TensorType] = match *what.src {
+        [a] => {
+            one = [graph.node(a).ty];
+            &one
+        }
+        [a, b] => {
+            two = [a, b].map(|s| graph.node(s).ty);
+            &two
+        }
+        _ => {
+            more = what.src.iter().map(|s| graph.node(*s).ty).collect();
+            &more
+        }
+    };
     let (broadcast, most) = (rules.broadcast(), budget.tensor_elements);
-    let cx = ShapeCx { src: &src_ty, params: &what.params, broadcast, most };
+    let cx = ShapeCx { src: src_ty, params: &what.params, broadcast, most };
     let ty = (def.shape)(&cx)?;
     let first = what.src.first().map(|s| graph.storage(*s));
     let view: Option<View> = match (def.storage, first) {

@@ -2,9 +2,13 @@
 //! Deliberately absent: recursion, a clock, and any evaluation that was not asked for.
 
 #[cfg(feature = "full")]
+mod follow;
+#[cfg(feature = "full")]
 mod given;
 #[cfg(feature = "full")]
 mod nearby;
+#[cfg(feature = "full")]
+mod plan;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,8 +16,12 @@ use std::collections::BTreeMap;
 #[cfg(feature = "full")]
 use self::nearby::{Nearby, Product};
 #[cfg(feature = "full")]
+pub use self::plan::Plan;
+#[cfg(feature = "full")]
 use crate::graph::Node;
 use crate::graph::{Graph, NodeId, NodeKind, View};
+#[cfg(feature = "full")]
+use crate::kernels::{Stripes, any_nan};
 #[cfg(feature = "full")]
 use crate::ops::def::Sign;
 use crate::ops::def::{Cx, Lane, Operand};
@@ -45,6 +53,15 @@ pub struct Values<T> {
     /// The same graph with leaves moved a little, where some product is `0 · ∞`.
     #[cfg(feature = "full")]
     nearby: Option<Box<Nearby>>,
+    /// What the groups of a plan work in.
+    #[cfg(feature = "full")]
+    buffers: Vec<Vec<T>>,
+    /// Their running sums.
+    #[cfg(feature = "full")]
+    stripes: Vec<Stripes<T>>,
+    /// Leaves that were given values since a plan was followed.
+    #[cfg(feature = "full")]
+    changed: Vec<bool>,
     /// Whether these are such values themselves.
     is_nearby: bool,
 }
@@ -61,6 +78,12 @@ impl<T: Lane> Values<T> {
             is_fresh: Vec::new(),
             #[cfg(feature = "full")]
             nearby: None,
+            #[cfg(feature = "full")]
+            buffers: Vec::new(),
+            #[cfg(feature = "full")]
+            stripes: Vec::new(),
+            #[cfg(feature = "full")]
+            changed: Vec::new(),
             is_nearby: false,
         }
     }
@@ -68,6 +91,7 @@ impl<T: Lane> Values<T> {
     /// Gives a leaf other values than its own, from the next evaluation on.
     pub fn give(&mut self, leaf: NodeId, values: Vec<T>) {
         let ix = leaf.index();
+        self.note_change(leaf);
         if self.given.len() <= ix {
             self.given.resize(ix + 1, None);
         }
@@ -83,6 +107,7 @@ impl<T: Lane> Values<T> {
     /// The same into the buffers that the leaf has already: after the first time nothing is allocated.
     pub fn refill(&mut self, leaf: NodeId, values: &[T]) {
         let ix = leaf.index();
+        self.note_change(leaf);
         match (self.given.get_mut(ix), self.slots.get_mut(ix)) {
             (Some(Some(given)), Some(Slot::Real(slot))) => {
                 for buffer in [given, slot] {
@@ -102,11 +127,16 @@ impl<T: Lane> Values<T> {
             Slot::Whole(v) => v.capacity(),
         });
         let given = self.given.iter().flatten().map(Vec::capacity);
-        slots.sum::<usize>() + given.sum::<usize>()
+        #[cfg(feature = "full")]
+        let work = self.buffers.iter().map(Vec::capacity).sum::<usize>();
+        #[cfg(not(feature = "full"))]
+        let work = 0;
+        slots.sum::<usize>() + given.sum::<usize>() + work
     }
 
     /// Changes one element of what a leaf was given.
     pub fn give_element(&mut self, leaf: NodeId, element: usize, value: T) {
+        self.note_change(leaf);
         if let Some(x) = self
             .given
             .get_mut(leaf.index())
@@ -122,29 +152,48 @@ impl<T: Lane> Values<T> {
         }
     }
 
+    #[cfg(feature = "full")]
+    fn note_change(&mut self, leaf: NodeId) {
+        if self.changed.len() <= leaf.index() {
+            self.changed.resize(leaf.index() + 1, true);
+        }
+        if let Some(flag) = self.changed.get_mut(leaf.index()) {
+            *flag = true;
+        }
+    }
+
+    #[cfg(not(feature = "full"))]
+    const fn note_change(&mut self, _: NodeId) {}
+
     /// Evaluates the nodes of a range, in order. Their sources must have values already.
     pub fn eval(&mut self, graph: &Graph, range: std::ops::Range<usize>) {
-        if self.slots.len() < graph.len() {
-            self.slots.resize_with(graph.len(), Slot::default);
-        }
-        for (id, node) in graph.prefix(graph.len()).skip(self.written.len()) {
-            self.written.push(false);
-            if node.flags.in_place
-                && let Some(flag) = self.written.get_mut(graph.storage(id).root.index())
-            {
-                *flag = true;
-            }
-        }
+        self.make_ready(graph);
         for ix in range {
             if let Some(id) = NodeId::at(ix)
                 && graph.get(id).is_some()
             {
-                self.eval_node(graph, id);
+                self.eval_node(graph, id, false);
             }
         }
         #[cfg(feature = "full")]
         {
             self.nearby = None;
+        }
+    }
+
+    /// A place for each node's value, and which leaves are written over.
+    fn make_ready(&mut self, graph: &Graph) {
+        if self.slots.len() >= graph.len() && self.written.len() >= graph.len() {
+            return;
+        }
+        if self.slots.len() < graph.len() {
+            self.slots.resize_with(graph.len(), Slot::default);
+        }
+        self.written.resize(graph.len(), false);
+        for root in graph.written() {
+            if let Some(flag) = self.written.get_mut(root.index()) {
+                *flag = true;
+            }
         }
     }
 
@@ -158,9 +207,11 @@ impl<T: Lane> Values<T> {
         }
     }
 
-    /// A buffer of zeros, from the node's last evaluation where there was one.
+    /// A buffer for a node's value, from its last evaluation where there was one.
     fn buffer(&mut self, id: NodeId, len: usize) -> Vec<T> {
         match self.take(id) {
+            // What stands there is written over, every element of it.
+            Slot::Real(old) if crate::WHOLE && old.len() == len => old,
             Slot::Real(mut old) => {
                 old.clear();
                 old.resize(len, T::ZERO);
@@ -195,7 +246,7 @@ impl<T: Lane> Values<T> {
 
     /// A node's value lies in its storage again, and not beside it.
     fn stands(&mut self, graph: &Graph, id: NodeId) {
-        let root = graph.storage(id).root;
+        let root = graph.node(id).view.map_or(id, |view| view.root);
         if self.written.get(root.index()).copied().unwrap_or(false) {
             self.before.remove(&id);
             let n = graph.len();
@@ -210,7 +261,8 @@ impl<T: Lane> Values<T> {
         }
     }
 
-    fn eval_node(&mut self, graph: &Graph, id: NodeId) {
+    /// Evaluates a node. `planned` says that others may have no values; false where one of them would be needed.
+    fn eval_node(&mut self, graph: &Graph, id: NodeId, planned: bool) -> bool {
         if crate::WHOLE {
             self.stands(graph, id);
         }
@@ -220,7 +272,7 @@ impl<T: Lane> Values<T> {
             NodeKind::Leaf(init) => {
                 let kept = !matches!(self.slots.get(id.index()), None | Some(Slot::Empty));
                 if kept && !self.written.get(id.index()).copied().unwrap_or(false) {
-                    return;
+                    return true;
                 }
                 let slot = match self.given.get(id.index()) {
                     Some(Some(values)) => Slot::Real(values.clone()),
@@ -236,56 +288,66 @@ impl<T: Lane> Values<T> {
                     }
                 };
                 self.put(id, slot);
-                return;
+                return true;
             }
             NodeKind::Op { op, src, params } => (op.def(), src, params),
         };
         if node.view.is_some() && !node.flags.in_place {
-            return;
+            return true;
         }
         // Integers alone are computed in f64, which holds every i32 exactly.
         #[cfg(feature = "full")]
         if counts(graph, node, src) {
-            let data: Vec<Vec<f64>> = src.iter().map(|s| self.read_f64(graph, *s)).collect();
-            let operands: Vec<Operand<'_, f64>> = data
-                .iter()
-                .zip(src)
-                .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
-                .collect();
-            let mut out = vec![0.0; len];
-            (op.forward.f64)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
-            if node.ty.dtype == DType::I32 {
-                self.put(id, Slot::Whole(out.iter().map(|x| *x as i32).collect()));
-            } else {
-                self.put(id, Slot::Real(out.iter().map(|x| T::from_f64(*x)).collect()));
-            }
-            return;
+            self.count(graph, id);
+            return true;
         }
         let mut out = if node.flags.in_place { vec![T::ZERO; len] } else { self.buffer(id, len) };
+        if !crate::WHOLE || op.forward.needs_zeros() {
+            out.fill(T::ZERO);
+        }
+        let f = T::pick(&op.forward);
         #[cfg(feature = "full")]
         let mut product = None;
-        {
-            let data: Vec<Cow<'_, [T]>> = src.iter().map(|s| self.packed(graph, *s)).collect();
+        #[cfg(feature = "full")]
+        let mut look = |data: &[Cow<'_, [T]>], out: &[T]| {
+            if let Some(at) = node.flags.carries {
+                product = Self::product(graph, id, at, data, out);
+            }
+        };
+        #[cfg(not(feature = "full"))]
+        let look = |_: &[Cow<'_, [T]>], _: &[T]| {};
+        if let (true, [a, b]) = (crate::WHOLE, &src[..]) {
+            // So many nodes have two sources that they allocate nothing here.
+            let data = [self.operand(graph, *a, planned), self.operand(graph, *b, planned)];
+            let [x, y] = &data;
+            let operands = [
+                Operand { data: x, ty: graph.node(*a).ty },
+                Operand { data: y, ty: graph.node(*b).ty },
+            ];
+            f(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+            look(&data, &out);
+        } else if let (true, [a]) = (crate::WHOLE, &src[..]) {
+            let data = [self.operand(graph, *a, planned)];
+            let [x] = &data;
+            let operands = [Operand { data: x, ty: graph.node(*a).ty }];
+            f(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+        } else {
+            let data: Vec<Cow<'_, [T]>> =
+                src.iter().map(|s| self.operand(graph, *s, planned)).collect();
             let operands: Vec<Operand<'_, T>> = data
                 .iter()
                 .zip(src)
                 .map(|(data, s)| Operand { data, ty: graph.node(*s).ty })
                 .collect();
-            T::pick(&op.forward)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
-            #[cfg(feature = "full")]
-            if let Some(at) = node.flags.carries {
-                let [a, b] = [0, 1].map(|ix| data.get(ix).map_or(&[][..], |d| &d[..]));
-                let (gradient, slope) = if at == 0 { (a, b) } else { (b, a) };
-                let elements = undecided(&out, gradient, slope);
-                if let ([first, second], false) = (&src[..], elements.is_empty()) {
-                    let (g, s) = if at == 0 { (*first, *second) } else { (*second, *first) };
-                    let is_times = op.sign != Some(Sign::Infix("/"));
-                    product = Some(Product { node: id, gradient: g, slope: s, is_times, elements });
-                }
-            }
+            f(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+            look(&data, &out);
         }
         #[cfg(feature = "full")]
         if let Some(product) = product {
+            if planned {
+                self.put(id, Slot::Real(out));
+                return false;
+            }
             let limits = if self.is_nearby {
                 product.elements.iter().map(|(ix, _)| (*ix, 0.0)).collect()
             } else {
@@ -309,6 +371,79 @@ impl<T: Lane> Values<T> {
             }
             _ => self.put(id, Slot::Real(out)),
         }
+        true
+    }
+
+    /// Evaluates a node whose operands are whole numbers, or whose value is.
+    #[cfg(feature = "full")]
+    fn count(&mut self, graph: &Graph, id: NodeId) {
+        let node = graph.node(id);
+        let NodeKind::Op { op, src, params } = &node.kind else { return };
+        let data: Vec<Vec<f64>> = src.iter().map(|s| self.read_f64(graph, *s)).collect();
+        let operands: Vec<Operand<'_, f64>> =
+            data.iter().zip(src).map(|(data, s)| Operand { data, ty: graph.node(*s).ty }).collect();
+        let mut out = vec![0.0; node.ty.shape.n_elements() as usize];
+        (op.def().forward.f64)(&mut Cx { src: &operands, params, ty: node.ty, out: &mut out });
+        if node.ty.dtype == DType::I32 {
+            self.put(id, Slot::Whole(out.iter().map(|x| *x as i32).collect()));
+        } else {
+            self.put(id, Slot::Real(out.iter().map(|x| T::from_f64(*x)).collect()));
+        }
+    }
+
+    /// What is `0 · ∞` in a product with a gradient, which is source `at`.
+    #[cfg(feature = "full")]
+    fn product(
+        graph: &Graph,
+        id: NodeId,
+        at: u8,
+        data: &[Cow<'_, [T]>],
+        out: &[T],
+    ) -> Option<Product> {
+        // Nearly always there is no NaN, and that is quick to see.
+        if !any_nan(out) {
+            return None;
+        }
+        let node = graph.node(id);
+        let [a, b] = [0, 1].map(|ix| data.get(ix).map_or(&[][..], |d| &d[..]));
+        let (gradient, slope) = if at == 0 { (a, b) } else { (b, a) };
+        let elements = undecided(out, gradient, slope);
+        let [first, second] = node.src() else { return None };
+        let (g, s) = if at == 0 { (*first, *second) } else { (*second, *first) };
+        let is_times = node.op().and_then(|op| op.def().sign) != Some(Sign::Infix("/"));
+        (!elements.is_empty()).then_some(Product {
+            node: id,
+            gradient: g,
+            slope: s,
+            is_times,
+            elements,
+        })
+    }
+
+    /// An operand's value, packed. A plan has packed the views that need it.
+    #[inline]
+    fn operand(&self, graph: &Graph, id: NodeId, planned: bool) -> Cow<'_, [T]> {
+        if crate::WHOLE
+            && graph.node(id).view.is_none()
+            && let Some(Slot::Real(own)) = self.slots.get(id.index())
+        {
+            return Cow::Borrowed(own);
+        }
+        if planned && graph.node(id).view.is_some() {
+            let own = self.real(id);
+            if !own.is_empty() {
+                return Cow::Borrowed(own);
+            }
+        }
+        self.packed(graph, id)
+    }
+
+    /// What lies in a node's own storage.
+    fn real(&self, id: NodeId) -> &[T] {
+        match self.slots.get(id.index()) {
+            Some(Slot::Real(values)) => values,
+            _ => &[],
+        }
     }
 
     /// Puts values where a node's are stored, through its window, as if it had been evaluated to them.
@@ -330,6 +465,12 @@ impl<T: Lane> Values<T> {
 
     /// A node's value, packed; borrowed where its storage is packed already, empty before it is evaluated.
     pub fn packed(&self, graph: &Graph, id: NodeId) -> Cow<'_, [T]> {
+        if crate::WHOLE
+            && graph.node(id).view.is_none()
+            && let Some(Slot::Real(own)) = self.slots.get(id.index())
+        {
+            return Cow::Borrowed(own);
+        }
         let shape = graph.node(id).ty.shape;
         let view = graph.storage(id);
         match self.slots.get(view.root.index()) {
@@ -338,7 +479,9 @@ impl<T: Lane> Values<T> {
                     let end = view.offset + shape.n_elements() as usize;
                     return Cow::Borrowed(root.get(view.offset..end).unwrap_or(&[]));
                 }
-                Cow::Owned(Walk::new(&view, shape).filter_map(|at| root.get(at).copied()).collect())
+                let mut out = vec![T::ZERO; shape.n_elements() as usize];
+                gather(root, &view, shape, &mut out);
+                Cow::Owned(out)
             }
             Some(Slot::Whole(root)) if crate::WHOLE => Cow::Owned(
                 Walk::new(&view, shape)
@@ -419,6 +562,62 @@ pub fn is_packed(view: &View, shape: Shape) -> bool {
         .zip(view.strides)
         .zip(packed)
         .all(|((d, have), want)| *d <= 1 || have == want)
+}
+
+/// Puts a window's elements side by side.
+fn gather<T: Lane>(root: &[T], view: &View, shape: Shape, out: &mut [T]) {
+    #[cfg(feature = "full")]
+    if let Some((outer, lines)) = planes(view, shape) {
+        let [rows, columns] = lines.map(|(n, _)| n);
+        for (at, plane) in outer.zip(out.chunks_exact_mut((rows * columns).max(1))) {
+            turn(root.get(at..).unwrap_or_default(), lines, plane);
+        }
+        return;
+    }
+    for (o, at) in out.iter_mut().zip(Walk::new(view, shape)) {
+        if let Some(x) = root.get(at) {
+            *o = *x;
+        }
+    }
+}
+
+/// A window's last two axes, extent and step, and where each plane of them begins; `None` for steps back, and where
+/// one element is shown many times.
+#[cfg(feature = "full")]
+fn planes(view: &View, shape: Shape) -> Option<(Walk, [(usize, usize); 2])> {
+    let rank = shape.rank();
+    let axis = |from_right: usize| {
+        let axis = rank.checked_sub(from_right)?;
+        let step = usize::try_from(*view.strides.get(axis)?).ok().filter(|step| *step > 0)?;
+        Some((shape.dim(axis) as usize, step))
+    };
+    let outer = shape.with_dim(rank.checked_sub(2)?, 1).with_dim(rank - 1, 1);
+    Some((Walk::new(view, outer), [axis(2)?, axis(1)?]))
+}
+
+/// Copies a plane in square pieces, so that neither side leaves the fastest cache.
+#[cfg(feature = "full")]
+fn turn<T: Lane>(from: &[T], [(rows, down), (columns, right)]: [(usize, usize); 2], out: &mut [T]) {
+    const SIDE: usize = 16;
+    if right == 1 {
+        for (i, line) in out.chunks_exact_mut(columns.max(1)).enumerate() {
+            if let Some(row) = from.get(i * down..i * down + columns) {
+                line.copy_from_slice(row);
+            }
+        }
+        return;
+    }
+    for i in (0..rows).step_by(SIDE) {
+        for j in (0..columns).step_by(SIDE) {
+            for i in i..rows.min(i + SIDE) {
+                let line = out.get_mut(i * columns + j..i * columns + columns.min(j + SIDE));
+                let column = from.get(i * down + j * right..).unwrap_or_default();
+                for (o, x) in line.into_iter().flatten().zip(column.iter().step_by(right.max(1))) {
+                    *o = *x;
+                }
+            }
+        }
+    }
 }
 
 /// The places of a window's elements, row-major.

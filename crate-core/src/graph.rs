@@ -117,24 +117,63 @@ pub enum Value {
     Text(Arc<str>),
 }
 
-/// An op's attributes, in its row's order.
+/// An op's attributes, in its row's order. Most ops have none, and that costs nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Params(Arc<[Value]>);
+pub struct Params(Option<Arc<[Value]>>);
 
 impl Params {
     /// Attributes in the row's order; construction checks them against the row.
     pub fn new(values: Vec<Value>) -> Self {
-        Self(values.into())
+        Self((!values.is_empty()).then(|| values.into()))
     }
 
     /// The attribute at this place of the row.
     pub fn value(&self, ix: usize) -> &Value {
-        self.0.get(ix).unwrap_or(&Value::None)
+        self.values().get(ix).unwrap_or(&Value::None)
     }
 
     /// All of them.
     pub fn values(&self) -> &[Value] {
-        &self.0
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+/// What a node reads, in order. As few as nearly every node has lie in the node itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Sources {
+    /// The first so many.
+    Few(u8, [NodeId; 2]),
+    /// Any number.
+    Many(Box<[NodeId]>),
+}
+
+impl From<&[NodeId]> for Sources {
+    fn from(src: &[NodeId]) -> Self {
+        match *src {
+            [a] => Self::Few(1, [a, a]),
+            [a, b] => Self::Few(2, [a, b]),
+            _ => Self::Many(src.into()),
+        }
+    }
+}
+
+impl std::ops::Deref for Sources {
+    type Target = [NodeId];
+
+    fn deref(&self) -> &[NodeId] {
+        match self {
+            Self::Few(n, ids) => ids.get(..usize::from(*n)).unwrap_or(ids),
+            Self::Many(ids) => ids,
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Sources {
+    type Item = &'a NodeId;
+    type IntoIter = std::slice::Iter<'a, NodeId>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
@@ -148,7 +187,7 @@ pub enum NodeKind {
         /// The row of the table.
         op: OpKind,
         /// What it reads, in order.
-        src: Box<[NodeId]>,
+        src: Sources,
         /// Its attributes.
         params: Params,
     },
@@ -227,6 +266,8 @@ pub struct Graph {
     n_elements: u64,
     /// For a storage with views, the elements of it and of its views since the last write into it.
     shared: BTreeMap<NodeId, u64>,
+    /// Storage that some node writes over, once for each.
+    written: Vec<NodeId>,
 }
 
 impl Graph {
@@ -239,6 +280,9 @@ impl Graph {
         if let Some(view) = &node.view {
             let before = if writes { 0 } else { self.sharing(view.root) };
             self.shared.insert(view.root, before.saturating_add(shape.n_elements()));
+            if writes {
+                self.written.push(view.root);
+            }
         }
         self.nodes.push(node);
         Some(id)
@@ -258,6 +302,16 @@ impl Graph {
     fn sharing(&self, root: NodeId) -> u64 {
         let own = || self.get(root).map_or(0, |node| node.ty.shape.n_elements());
         self.shared.get(&root).copied().unwrap_or_else(own)
+    }
+
+    /// Storage that some node writes over, once for each that does.
+    pub(crate) fn written(&self) -> &[NodeId] {
+        &self.written
+    }
+
+    /// Makes room for so many nodes more, where somebody knows how many will come.
+    pub fn reserve(&mut self, more: usize) {
+        self.nodes.reserve(more);
     }
 
     /// The node with this id, if the graph has it.

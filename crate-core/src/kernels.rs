@@ -1,7 +1,18 @@
 //! Loops over slices, written so that every build gives the same bits.
 //! Reductions run in eight striped accumulators with one fixed fold; elementwise loops are plain IEEE operations.
+//! In f32 the whole engine uses the machine's vectors ([`Kernels`]); the bits are those of the plain loops here, which
+//! serve the other number types and the part of the engine that the page starts with.
 //! Deliberately absent: knowledge of nodes, shapes beyond what a loop needs, and fused multiply-add.
 
+#[cfg(feature = "full")]
+mod lanes;
+mod product;
+#[cfg(feature = "full")]
+mod table;
+
+pub use self::product::Matrix;
+#[cfg(feature = "full")]
+pub use self::table::Kernels;
 use crate::math::Real;
 
 /// The number of stripes of a reduction: the width of the widest vector unit we target, in f32.
@@ -14,7 +25,16 @@ fn fold<T: Real>(acc: [T; STRIPES]) -> T {
 }
 
 /// The sum of a slice.
+#[inline]
 pub fn sum<T: Real>(xs: &[T]) -> T {
+    #[cfg(feature = "full")]
+    if let Ok(eight) = <&[T; STRIPES]>::try_from(xs) {
+        return fold(eight.map(|x| T::ZERO + x));
+    }
+    #[cfg(feature = "full")]
+    if let Some(xs) = T::as_f32(xs) {
+        return T::from_f32((Kernels::detect().sum)(xs));
+    }
     let mut acc = [T::ZERO; STRIPES];
     let chunks = xs.chunks_exact(STRIPES);
     let rest = chunks.remainder();
@@ -29,10 +49,138 @@ pub fn sum<T: Real>(xs: &[T]) -> T {
     fold(acc)
 }
 
+/// Elements that a turn of an elementwise loop works on: several vectors, so that the loop itself costs little.
+#[cfg(feature = "full")]
+const TURN: usize = 16;
+
+/// Writes `f` of each element.
+#[cfg(feature = "full")]
+#[inline]
+pub(crate) fn each<T: Real>(xs: &[T], out: &mut [T], f: impl Fn(T) -> T) {
+    let n = xs.len().min(out.len());
+    let (xs, out) = (xs.get(..n).unwrap_or_default(), out.get_mut(..n).unwrap_or_default());
+    let ((xs, rest), (out, rest_out)) = (xs.as_chunks::<TURN>(), out.as_chunks_mut::<TURN>());
+    for (o, x) in out.iter_mut().zip(xs) {
+        // A copy: what is written cannot be what is still to be read.
+        let mut made = *x;
+        for x in &mut made {
+            *x = f(*x);
+        }
+        *o = made;
+    }
+    for (o, x) in rest_out.iter_mut().zip(rest) {
+        *o = f(*x);
+    }
+}
+
+/// Writes `f` of two elements each.
+#[cfg(feature = "full")]
+#[inline]
+pub(crate) fn each_two<T: Real>(xs: &[T], ys: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
+    let n = xs.len().min(ys.len()).min(out.len());
+    let (xs, ys) = (xs.get(..n).unwrap_or_default(), ys.get(..n).unwrap_or_default());
+    let (xs, rest_x) = xs.as_chunks::<TURN>();
+    let (ys, rest_y) = ys.as_chunks::<TURN>();
+    let (out, rest_out) = out.get_mut(..n).unwrap_or_default().as_chunks_mut::<TURN>();
+    for ((o, x), y) in out.iter_mut().zip(xs).zip(ys) {
+        let (mut made, y) = (*x, *y);
+        for (x, y) in made.iter_mut().zip(&y) {
+            *x = f(*x, *y);
+        }
+        *o = made;
+    }
+    for ((o, x), y) in rest_out.iter_mut().zip(rest_x).zip(rest_y) {
+        *o = f(*x, *y);
+    }
+}
+
+/// Whether some number is none. Without an early end, so that a vector unit can look.
+#[cfg(feature = "full")]
+pub(crate) fn any_nan<T: Real>(xs: &[T]) -> bool {
+    let (turns, rest) = xs.as_chunks::<TURN>();
+    let mut found = [0u32; TURN];
+    for turn in turns {
+        for (n, x) in found.iter_mut().zip(turn) {
+            *n |= u32::from(x.is_nan());
+        }
+    }
+    found.iter().any(|n| *n > 0) || rest.iter().any(|x| x.is_nan())
+}
+
+/// Whether no number is infinite and none is missing. Without an early end, so that a vector unit can look.
+#[cfg(feature = "full")]
+pub fn all_finite(xs: &[f32]) -> bool {
+    xs.iter().map(|x| u32::from(!x.is_finite())).sum::<u32>() == 0
+}
+
+/// Sums that are still going on: numbers that come in turn, each in the stripe of its turn.
+#[cfg(feature = "full")]
+#[derive(Clone, Debug, Default)]
+pub struct Stripes<T> {
+    /// Eight stripes, each as wide as a row.
+    acc: Vec<T>,
+}
+
+#[cfg(feature = "full")]
+impl<T: Real> Stripes<T> {
+    /// Begins anew, for rows so wide.
+    pub fn begin(&mut self, width: usize) {
+        self.acc.clear();
+        self.acc.resize(STRIPES * width, T::ZERO);
+    }
+
+    /// Adds rows, the first of which has a turn that eight divides.
+    pub fn add(&mut self, rows: &[T]) {
+        if let Ok(acc) = <&mut [T; STRIPES]>::try_from(self.acc.as_mut_slice()) {
+            // One column: the stripes stay in registers.
+            let mut own = *acc;
+            let (eights, rest) = rows.as_chunks::<STRIPES>();
+            for eight in eights.iter().map(|e| &e[..]).chain([rest]) {
+                for (a, x) in own.iter_mut().zip(eight) {
+                    *a += *x;
+                }
+            }
+            *acc = own;
+            return;
+        }
+        for eight in rows.chunks(self.acc.len().max(1)) {
+            let acc = self.acc.get_mut(..eight.len()).unwrap_or_default();
+            let (acc, rest_acc) = acc.as_chunks_mut::<TURN>();
+            let (eight, rest) = eight.as_chunks::<TURN>();
+            for (acc, turn) in acc.iter_mut().zip(eight) {
+                let mut made = *acc;
+                for (a, x) in made.iter_mut().zip(turn) {
+                    *a += *x;
+                }
+                *acc = made;
+            }
+            for (a, x) in rest_acc.iter_mut().zip(rest) {
+                *a += *x;
+            }
+        }
+    }
+
+    /// The sums.
+    pub fn end(&self, out: &mut [T]) {
+        let width = self.acc.len() / STRIPES;
+        for (column, o) in out.iter_mut().enumerate().take(width) {
+            let mut stripes = [T::ZERO; STRIPES];
+            for (s, x) in stripes.iter_mut().zip(self.acc.iter().skip(column).step_by(width)) {
+                *s = *x;
+            }
+            *o = fold(stripes);
+        }
+    }
+}
+
 /// The sum of the products of two slices, up to the shorter one's length.
 pub fn dot<T: Real>(xs: &[T], ys: &[T]) -> T {
     let n = xs.len().min(ys.len());
     let (xs, ys) = (xs.get(..n).unwrap_or(&[]), ys.get(..n).unwrap_or(&[]));
+    #[cfg(feature = "full")]
+    if let (Some(xs), Some(ys)) = (T::as_f32(xs), T::as_f32(ys)) {
+        return T::from_f32((Kernels::detect().dot)(xs, ys));
+    }
     let mut acc = [T::ZERO; STRIPES];
     let (chunks_x, chunks_y) = (xs.chunks_exact(STRIPES), ys.chunks_exact(STRIPES));
     let rest = chunks_x.remainder().iter().zip(chunks_y.remainder());
@@ -47,14 +195,28 @@ pub fn dot<T: Real>(xs: &[T], ys: &[T]) -> T {
     fold(acc)
 }
 
-/// `out[i][j] = sum_k a[i][k] * b[k][j]` over packed row-major matrices; the sum runs in the order of `k`.
-pub fn matmul<T: Real>(a: &[T], b: &[T], out: &mut [T], (m, k, n): (usize, usize, usize)) {
+/// `out[i][j] = sum_k a[i][k] * b[k][j]` with sizes `(m, k, n)`; the sum runs in the order of `k`, from zero. Zeros where
+/// an operand holds less than the sizes say.
+pub fn matmul<T: Real>(
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    out: &mut [T],
+    (m, k, n): (usize, usize, usize),
+) {
     out.fill(T::ZERO);
-    if m == 0 || k == 0 || n == 0 {
+    if m == 0 || k == 0 || n == 0 || !a.holds(m, k) || !b.holds(k, n) {
         return;
     }
-    for (row_a, row_out) in a.chunks_exact(k).zip(out.chunks_exact_mut(n)).take(m) {
-        for (x, row_b) in row_a.iter().zip(b.chunks_exact(n)) {
+    #[cfg(feature = "full")]
+    if let (Some(x), Some(y)) = (T::as_f32(a.data), T::as_f32(b.data))
+        && let Some(out) = T::as_f32_mut(out)
+    {
+        return (Kernels::detect().product)(a.with(x), b.with(y), out, (m, k, n));
+    }
+    for (i, row_out) in out.chunks_exact_mut(n).take(m).enumerate() {
+        let row_a = a.data.iter().skip(i * a.row).step_by(a.column.max(1)).take(k);
+        for (kk, x) in row_a.enumerate() {
+            let row_b = b.data.iter().skip(kk * b.row).step_by(b.column.max(1));
             for (o, y) in row_out.iter_mut().zip(row_b) {
                 *o += *x * *y;
             }
@@ -62,9 +224,30 @@ pub fn matmul<T: Real>(a: &[T], b: &[T], out: &mut [T], (m, k, n): (usize, usize
     }
 }
 
+/// `out[i][j] = dot(row i of a, row j of b)` with sizes `(m, k, n)`.
+pub fn dots<T: Real>(a: &[T], b: &[T], out: &mut [T], (m, k, n): (usize, usize, usize)) {
+    if k == 0 || n == 0 {
+        return out.fill(T::ZERO);
+    }
+    #[cfg(feature = "full")]
+    if let (Some(x), Some(y)) = (T::as_f32(a), T::as_f32(b))
+        && let Some(out) = T::as_f32_mut(out)
+    {
+        if m > 0 {
+            (Kernels::detect().dots)(x, y, out, (m, k, n));
+        }
+        return;
+    }
+    for (row_a, line) in a.chunks_exact(k).zip(out.chunks_exact_mut(n)).take(m) {
+        for (row_b, o) in b.chunks_exact(k).zip(line) {
+            *o = dot(row_a, row_b);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{matmul, sum};
+    use super::{Matrix, matmul, sum};
 
     #[test]
     fn the_stripes_cover_every_length() {
@@ -78,7 +261,8 @@ mod tests {
     #[test]
     fn a_product_with_no_inner_extent_is_zero() {
         let mut out = [1.0f32; 4];
-        matmul(&[], &[], &mut out, (2, 0, 2));
+        let none = Matrix::packed(&[], 0);
+        matmul(none, none, &mut out, (2, 0, 2));
         assert_eq!(out.map(f32::to_bits), [0; 4]);
     }
 }

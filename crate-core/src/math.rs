@@ -68,6 +68,18 @@ pub trait Real:
     fn round(self) -> Self;
     /// The whole part.
     fn trunc(self) -> Self;
+    /// The same numbers, where this is f32: for what has kernels of its own.
+    fn as_f32(_: &[Self]) -> Option<&[f32]> {
+        None
+    }
+    /// The same, to be written.
+    fn as_f32_mut(_: &mut [Self]) -> Option<&mut [f32]> {
+        None
+    }
+    /// Exact.
+    fn from_f32(x: f32) -> Self {
+        Self::from_f64(f64::from(x))
+    }
     /// 1/(1 + e^-x), without overflow on either side.
     fn sigmoid(self) -> Self {
         let e = (-self.abs()).exp();
@@ -77,8 +89,9 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $stores:literal, $exp:ident, $log:ident, $pow:ident, $expm1:ident, $log1p:ident, $sin:ident, $cos:ident, $tanh:ident, $erf:ident, $erfc:ident) => {
+    ($t:ty, $stores:literal, $exp:ident, $log:ident, $pow:ident, $expm1:ident, $log1p:ident, $sin:ident, $cos:ident, $tanh:ident, $erf:ident, $erfc:ident $(, $more:item)*) => {
         impl Real for $t {
+            $($more)*
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const INFINITY: Self = <$t>::INFINITY;
@@ -147,7 +160,26 @@ macro_rules! real {
     };
 }
 
-real!(f32, true, expf, logf, powf, expm1f, log1pf, sinf, cosf, tanhf, erff, erfcf);
+real!(
+    f32,
+    true,
+    expf,
+    logf,
+    powf,
+    expm1f,
+    log1pf,
+    sinf,
+    cosf,
+    tanhf,
+    erff,
+    erfcf,
+    fn as_f32(xs: &[Self]) -> Option<&[f32]> {
+        Some(xs)
+    },
+    fn as_f32_mut(xs: &mut [Self]) -> Option<&mut [f32]> {
+        Some(xs)
+    }
+);
 real!(f64, false, exp, log, pow, expm1, log1p, sin, cos, tanh, erf, erfc);
 
 /// Cosine in f64, for generators.

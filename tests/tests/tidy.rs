@@ -207,7 +207,7 @@ fn every_code_is_documented() {
 
 /// Our own sources: every crate's, and the tests'.
 fn ours() -> Vec<Source> {
-    ["crate-core", "crate-web", "tests", "xtask"]
+    ["benches", "crate-core", "crate-web", "tests", "xtask"]
         .into_iter()
         .flat_map(|folder| sources(folder, ".rs"))
         .collect()

@@ -62,3 +62,14 @@ fn shrink(wasm: &Path) {
         println!("left as it is: {error:#}");
     }
 }
+
+/// Writes the module of the workloads and its glue, for a script that imports it, into `folder`.
+pub(crate) fn bind_module(module: &Path, folder: &Path) -> Result<()> {
+    let compiled = fs::read(module).with_context(|| format!("reading {}", module.display()))?;
+    Bindgen::new()
+        .input_bytes("foldback_benches", compiled)
+        .web(true)?
+        .typescript(false)
+        .generate(folder)
+        .context("writing the bindings")
+}

@@ -3,6 +3,7 @@
 //! It is a program for people at a terminal and for CI. It knows nothing of the engine.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line speaks there")]
 
+mod bench;
 mod bindings;
 mod browser;
 mod build;
@@ -26,7 +27,8 @@ usage: cargo xtask COMMAND
   serve [--release] [--port N] [--no-open]
                                           build, open in the browser, rebuild on change
   test [--quick | --browser [--dev]]      everything that CI runs, or its first minute, or the page alone
-  shots [--dev]                           pictures of the page, into shots/";
+  shots [--dev]                           pictures of the page, into shots/
+  bench [--web | WORKLOAD...]             what training steps take, or the module that a browser measures";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -58,6 +60,8 @@ fn run(args: &[&str]) -> Result<ExitCode> {
         ("test", ["--browser", "--dev"]) => Ok(test::browser(build::Profile::Dev)),
         ("shots", []) => shots::shots(build::Profile::Web).map(|()| ExitCode::SUCCESS),
         ("shots", ["--dev"]) => shots::shots(build::Profile::Dev).map(|()| ExitCode::SUCCESS),
+        ("bench", ["--web"]) => bench::web().map(|()| ExitCode::SUCCESS),
+        ("bench", words) => bench::native(words).map(|()| ExitCode::SUCCESS),
         ("help" | "--help" | "-h", _) => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -37,7 +37,7 @@ impl Build<'_> {
             } else {
                 Event::Skipped { node: id, why: Skip::NoParam }
             };
-            self.trace.events.push(event);
+            self.note(event);
             if depends && !self.request.rules.looks_ahead() {
                 self.check_storage(id, &reached)?;
             }
@@ -242,7 +242,7 @@ impl Build<'_> {
             self.by = Author::Accumulator { of: node };
             match self.leaf(ty.as_f32(), given.init) {
                 Ok(grad) => {
-                    self.trace.events.push(Event::Supplied { node, grad });
+                    self.note(Event::Supplied { node, grad });
                     self.set_grad(node, grad);
                 }
                 Err(reason) => self.refuse(Stage::Mark, Some(node), None, reason)?,

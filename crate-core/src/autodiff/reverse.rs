@@ -1,8 +1,8 @@
 //! The reverse walk: asks each rule, and checks its answer before anything is combined.
 
-use super::{Build, Flaw, Mode, Stopped};
+use super::{Build, Desk, Flaw, Mode, Stopped};
 use crate::construct::{self, Apply};
-use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params, View};
+use crate::graph::{Flags, Graph, Init, NodeId, NodeKind, Params};
 use crate::ops::OpKind;
 use crate::ops::def::{Backward, Contribution, Emit, Rule, Sign, Sink, Site, When};
 use crate::refusal::{HazardKind, Reason, Stage};
@@ -51,50 +51,71 @@ impl Build<'_> {
         for ix in (0..=loss.index()).rev() {
             let Some(id) = NodeId::at(ix) else { continue };
             let Some(grad) = self.grad(id) else { continue };
-            let NodeKind::Op { op, src, params } = self.trace.graph.node(id).kind.clone() else {
+            let NodeKind::Op { op, src, params } = &self.trace.graph.node(id).kind else {
                 continue;
             };
-            let wants: Vec<bool> = src
-                .iter()
-                .enumerate()
-                .map(|(ix, s)| self.needs(*s) && self.request.rules.sends(op, ix))
-                .collect();
-            if !wants.contains(&true) {
-                continue;
+            let (op, params) = (*op, params.clone());
+            let mut desk = std::mem::take(&mut self.desk);
+            desk.src.clear();
+            desk.src.extend_from_slice(src);
+            let wants =
+                |(ix, s): (usize, &NodeId)| self.needs(*s) && self.request.rules.sends(op, ix);
+            desk.wants.clear();
+            desk.wants.extend(desk.src.iter().enumerate().map(wants));
+            let walked = if desk.wants.contains(&true) {
+                self.at_node(id, grad, op, &params, &mut desk)
+            } else {
+                Ok(())
+            };
+            self.desk = desk;
+            walked?;
+        }
+        Ok(())
+    }
+
+    /// Asks the rule of one node.
+    fn at_node(
+        &mut self,
+        id: NodeId,
+        grad: NodeId,
+        op: OpKind,
+        params: &Params,
+        desk: &mut Desk,
+    ) -> Result<(), Stopped> {
+        let Desk { src, wants, src_ty, views, is_sent } = desk;
+        match self.request.backward(id, op) {
+            Backward::Zero(_) => {}
+            Backward::Missing(why) => {
+                // Where the rules look ahead, the mark walk has said so already.
+                if !self.request.rules.looks_ahead() {
+                    self.note(Event::Entered { node: id, grad });
+                    self.refuse(Stage::Reverse, Some(id), None, Reason::NoRule(why))?;
+                }
+                self.fill_gaps(src, wants);
             }
-            match self.request.backward(id, op) {
-                Backward::Zero(_) => {}
-                Backward::Missing(why) => {
-                    // Where the rules look ahead, the mark walk has said so already.
-                    if !self.request.rules.looks_ahead() {
-                        self.trace.events.push(Event::Entered { node: id, grad });
-                        self.refuse(Stage::Reverse, Some(id), None, Reason::NoRule(why))?;
-                    }
-                    self.fill_gaps(&src, &wants);
-                }
-                Backward::Rule(rule) => {
-                    self.trace.events.push(Event::Entered { node: id, grad });
-                    let ty = self.trace.graph.node(id).ty;
-                    let src_ty: Vec<TensorType> =
-                        src.iter().map(|s| self.trace.graph.node(*s).ty).collect();
-                    let views: Vec<View> =
-                        src.iter().map(|s| self.trace.graph.storage(*s)).collect();
-                    let is_sent: Vec<bool> = src.iter().map(|s| self.grad(*s).is_some()).collect();
-                    let site = Site {
-                        node: id,
-                        grad,
-                        src: &src,
-                        src_ty: &src_ty,
-                        ty,
-                        params: &params,
-                        wants: &wants,
-                        is_packed: self.is_packed(grad),
-                        src_view: &views,
-                        is_sent: &is_sent,
-                    };
-                    self.visit(op, rule, &site)?;
-                    self.trace.events.push(Event::Left { node: id });
-                }
+            Backward::Rule(rule) => {
+                self.note(Event::Entered { node: id, grad });
+                let graph = &self.trace.graph;
+                src_ty.clear();
+                src_ty.extend(src.iter().map(|s| graph.node(*s).ty));
+                views.clear();
+                views.extend(src.iter().map(|s| graph.storage(*s)));
+                is_sent.clear();
+                is_sent.extend(src.iter().map(|s| self.grad(*s).is_some()));
+                let site = Site {
+                    node: id,
+                    grad,
+                    src,
+                    src_ty,
+                    ty: graph.node(id).ty,
+                    params,
+                    wants,
+                    is_packed: self.is_packed(grad),
+                    src_view: views,
+                    is_sent,
+                };
+                self.visit(op, rule, &site)?;
+                self.note(Event::Left { node: id });
             }
         }
         Ok(())
@@ -165,7 +186,7 @@ impl Build<'_> {
         if c.fold && folds {
             let from = value;
             value = self.fold(from, into)?;
-            self.trace.events.push(Event::Folded { from, to: value, into });
+            self.note(Event::Folded { from, to: value, into });
         } else {
             value = self.rank_as(value, into)?;
         }
@@ -177,7 +198,7 @@ impl Build<'_> {
             let after = self.accumulate(into, value, c.via, joins)?;
             self.set_grad(into, after);
             let via = c.via;
-            self.trace.events.push(Event::Contributed { into, by: of, src, via, before, after });
+            self.note(Event::Contributed { into, by: of, src, via, before, after });
         }
         Ok(())
     }

@@ -130,12 +130,12 @@ impl<T: Lane> Values<T> {
                 } else if let Some(own) = own {
                     there.give(id, own);
                 }
-                there.eval_node(graph, id);
+                there.eval_node(graph, id, false);
             }
             NodeKind::Op { op, .. } => {
                 let is_flat = matches!(op.def().backward, Backward::Zero(_));
                 if !is_flat && node.ty.dtype.is_float() {
-                    there.eval_node(graph, id);
+                    there.eval_node(graph, id, false);
                 } else if node.view.is_none() {
                     let own = self.read_f64(graph, id);
                     there.put(

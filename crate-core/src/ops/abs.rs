@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · sgn(a)", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let sign = emit.op(OpKind::Sgn, &[site.src(0)])?;
         one(emit.mul(site.grad, sign)?)

@@ -22,7 +22,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g", &[]),
         Flow::carries("g", &[]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|_, site| {
         let g = site.grad;
         Ok([0, 1].into_iter().filter(|s| site.wants(*s)).map(|s| folded(s, g)).collect())

@@ -6,6 +6,8 @@ use std::sync::Arc;
 #[cfg(feature = "full")]
 use crate::dual::Dual;
 use crate::graph::{Graph, Index, Init, NodeId, Params, Value, View};
+#[cfg(feature = "full")]
+use crate::kernels;
 use crate::math::Real;
 use crate::refusal::{Limit, Reason};
 use crate::rules::{Broadcast, RuleSet};
@@ -332,6 +334,44 @@ pub struct Forward {
     /// For forward-mode slopes.
     #[cfg(feature = "full")]
     pub dual: fn(&mut Cx<'_, Dual>),
+    /// How it goes through its operands.
+    #[cfg(feature = "full")]
+    pub pace: Pace,
+}
+
+/// How a value function goes through its operands: what may be computed a block of rows at a time, with the same bits.
+/// A test holds each row to its word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg(feature = "full")]
+pub enum Pace {
+    /// All at once.
+    Whole,
+    /// Each element from those at its place of the operands, stretched to its own shape.
+    Each,
+    /// As `Each`, and it only stretches.
+    Stretch,
+    /// Row by row.
+    Rows,
+    /// Line by line along the axis that this attribute names.
+    Lines(usize),
+    /// The sum over the axes that this attribute names.
+    Sum(usize),
+    /// The sum down to a smaller shape.
+    Fold,
+}
+
+impl Forward {
+    /// Whether it leaves elements as they are, which are zeros then.
+    #[cfg(feature = "full")]
+    pub fn needs_zeros(&self) -> bool {
+        self.pace == Pace::Whole
+    }
+
+    /// The same for the part of the engine that does not know.
+    #[cfg(not(feature = "full"))]
+    pub const fn needs_zeros(&self) -> bool {
+        true
+    }
 }
 
 /// Number types that know which instance of a row's value function is theirs.
@@ -363,12 +403,17 @@ impl Lane for Dual {
 /// All instances of one generic value function.
 macro_rules! forward {
     ($f:path) => {
+        forward!($f, Whole)
+    };
+    ($f:path, $($pace:tt)+) => {
         $crate::ops::def::Forward {
             f32: $f,
             #[cfg(feature = "full")]
             f64: $f,
             #[cfg(feature = "full")]
             dual: $f,
+            #[cfg(feature = "full")]
+            pace: $crate::ops::def::Pace::$($pace)+,
         }
     };
 }
@@ -409,6 +454,9 @@ impl<T: Real> Cx<'_, T> {
     /// Writes `f` of each element of the first source.
     pub fn map(&mut self, f: impl Fn(T) -> T) {
         let Some(a) = self.src.first() else { return };
+        #[cfg(feature = "full")]
+        kernels::each(a.data, self.out, f);
+        #[cfg(not(feature = "full"))]
         for (o, x) in self.out.iter_mut().zip(a.data) {
             *o = f(*x);
         }
@@ -420,20 +468,49 @@ impl<T: Real> Cx<'_, T> {
         let (Some(a), Some(b)) = (self.src.first(), self.src.get(1)) else { return };
         let out = &mut *self.out;
         if a.data.len() == out.len() && b.data.len() == out.len() {
+            #[cfg(feature = "full")]
+            return kernels::each_two(a.data, b.data, out, f);
+            #[cfg(not(feature = "full"))]
             for ((o, x), y) in out.iter_mut().zip(a.data).zip(b.data) {
                 *o = f(*x, *y);
             }
+            #[cfg(not(feature = "full"))]
             return;
         }
+        #[cfg(feature = "full")]
+        if let ([x], true) = (a.data, b.data.len() == out.len()) {
+            let x = *x;
+            return kernels::each(b.data, out, |y| f(x, y));
+        }
+        #[cfg(feature = "full")]
+        if let ([y], true) = (b.data, a.data.len() == out.len()) {
+            let y = *y;
+            return kernels::each(a.data, out, |x| f(x, y));
+        }
         let dims = self.ty.shape.padded().map(|d| d as usize);
-        let (at_a, at_b) = (Stretch::new(a.ty.shape), Stretch::new(b.ty.shape));
         let width = dims[3];
+        #[cfg(feature = "full")]
+        {
+            let rows = out.len() / width.max(1);
+            let is_column =
+                |o: &Operand<'_, T>| o.data.len() == rows && o.ty.shape.padded()[3] == 1;
+            if a.data.len() == out.len() && is_column(b) {
+                return with_column(a.data, b.data, out, width, f);
+            }
+            if b.data.len() == out.len() && is_column(a) {
+                return with_column(b.data, a.data, out, width, |y, x| f(x, y));
+            }
+        }
+        let (at_a, at_b) = (Stretch::new(a.ty.shape), Stretch::new(b.ty.shape));
         for (row, line) in out.chunks_exact_mut(width.max(1)).enumerate() {
             let k = row % dims[2];
             let j = (row / dims[2]) % dims[1];
             let i = row / (dims[2] * dims[1]);
             let (ra, rb) = (at_a.row(a.data, [i, j, k]), at_b.row(b.data, [i, j, k]));
             match (ra.len() == width, rb.len() == width, ra, rb) {
+                #[cfg(feature = "full")]
+                (true, true, ra, rb) => kernels::each_two(ra, rb, line, &f),
+                #[cfg(not(feature = "full"))]
                 (true, true, ra, rb) => {
                     for ((o, x), y) in line.iter_mut().zip(ra).zip(rb) {
                         *o = f(*x, *y);
@@ -456,6 +533,34 @@ impl<T: Real> Cx<'_, T> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Writes `f` of each element and its row's number. Rows of eight are so common that they have a loop of their own.
+#[cfg(feature = "full")]
+fn with_column<T: Real>(
+    xs: &[T],
+    column: &[T],
+    out: &mut [T],
+    width: usize,
+    f: impl Fn(T, T) -> T,
+) {
+    if width == 8 {
+        let rows = out.as_chunks_mut::<8>().0.iter_mut().zip(xs.as_chunks::<8>().0);
+        for ((line, row), y) in rows.zip(column) {
+            let mut made = *row;
+            for x in &mut made {
+                *x = f(*x, *y);
+            }
+            *line = made;
+        }
+        return;
+    }
+    let rows = out.chunks_exact_mut(width.max(1)).zip(xs.chunks_exact(width.max(1)));
+    for ((line, row), y) in rows.zip(column) {
+        for (o, x) in line.iter_mut().zip(row) {
+            *o = f(*x, *y);
         }
     }
 }
@@ -709,7 +814,7 @@ pub(crate) trait Sink {
 impl Emit<'_> {
     /// Appends an op without attributes, or with its row's defaults.
     pub fn op(&mut self, op: OpKind, src: &[NodeId]) -> Result<NodeId, Reason> {
-        self.with(op, src, defaults(op.def()))
+        self.sink.op(op, src, Params::new(defaults(op.def())))
     }
 
     /// Appends an op with attributes in its row's order; the rest take their defaults.
@@ -777,6 +882,17 @@ pub fn same_as_first(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 
 /// The result of an elementwise op of two operands under the rules' broadcast.
 pub fn elementwise(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
+    // Most operands are alike, and nothing has to be joined.
+    if crate::WHOLE
+        && let [a, b] = cx.src
+        && a.shape == b.shape
+        && a.dtype == DType::F32
+        && b.dtype == DType::F32
+        && a.axes == [None; MAX_RANK]
+        && b.axes == a.axes
+    {
+        return Ok(*a);
+    }
     let (a, b) = (cx.ty(0), cx.ty(1));
     let mut out = cx.broadcast.join(&a, &b)?;
     let whole = |t: TensorType| matches!(t.dtype, DType::I32);

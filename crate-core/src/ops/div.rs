@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g / b", &[Read::Src(1)]),
         Flow::carries("−g · y / b", &[Read::Out, Read::Src(1)]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("−g · 2/√π · e^(−a²)", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let square = emit.op(OpKind::Sqr, &[site.src(0)])?;
         let power = emit.neg(square)?;

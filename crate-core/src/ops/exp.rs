@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("y · g", &[Read::Out])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         one(emit.op(OpKind::Mul, &[site.node, site.grad])?)
     }),

@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("0", &[])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Zero("the value does not depend on the operand"),
     differs: &[Differs {
         rules: RuleSet::Upstream,

@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · slope(a), by the product rule", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let slope = activation::gelu_slope(emit, site.src(0))?;
         one(emit.mul(site.grad, slope)?)

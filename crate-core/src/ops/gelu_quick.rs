@@ -22,7 +22,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · s · (1 + 1.702 · a · (1 − s)), s = σ(1.702 · a)", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let slope = activation::gelu_quick_slope(emit, site.src(0))?;
         one(emit.mul(site.grad, slope)?)

@@ -23,7 +23,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g / 6 where |a| < 3", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let size = emit.op(OpKind::Abs, &[site.src(0)])?;
         let inside = emit.below(size, 3.0)?;

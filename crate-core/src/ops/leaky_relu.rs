@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g where a > 0, else slope · g", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let small = emit.affine(site.grad, site.params.num(SLOPE).unwrap_or(0.01), 0.0)?;
         let above = emit.above(site.src(0), 0.0)?;

@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: true,
     storage: Storage::Own,
     flow: &[Flow::Ignored("the result is piecewise constant")],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Zero("the result is piecewise constant"),
     differs: &[],
     check: Check {

@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g / (1 + a)", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let more = emit.affine(site.src(0), 1.0, 1.0)?;
         one(emit.div(site.grad, more)?)

@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g − e^y · Σ g", &[Read::Out])],
-    forward: forward!(value),
+    forward: forward!(value, Lines(AXIS)),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

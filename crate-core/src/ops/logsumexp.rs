@@ -33,7 +33,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g · softmax(a)", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Lines(AXIS)),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

@@ -8,7 +8,7 @@ use super::def::{
     folded, forward, shape_value,
 };
 use crate::graph::{NodeId, Value};
-use crate::kernels;
+use crate::kernels::{self, Matrix};
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{MAX_RANK, Shape, TensorType};
@@ -117,7 +117,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
         let start_b = ((i % b0.max(1)) * b1 + j % b1.max(1)) * k * n;
         let rows = a.data.get(start_a..start_a + m * k).unwrap_or(&[]);
         let cols = b.data.get(start_b..start_b + k * n).unwrap_or(&[]);
-        kernels::matmul(rows, cols, out, (m, k, n));
+        kernels::matmul(Matrix::packed(rows, k), Matrix::packed(cols, n), out, (m, k, n));
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g / n, copied", &[])],
-    forward: forward!(value),
+    forward: forward!(value, Rows),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

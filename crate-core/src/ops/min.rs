@@ -29,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g where a = y, shared equally", &[Read::Src(0), Read::Out])],
-    forward: forward!(value),
+    forward: forward!(value, Lines(AXIS)),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

@@ -27,7 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g where y = a, ½ · g where a = b", &[Read::Src(0), Read::Src(1)]),
         Flow::carries("g where y = b, ½ · g where a = b", &[Read::Src(0), Read::Src(1)]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

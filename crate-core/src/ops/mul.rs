@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g · b", &[Read::Src(1)]),
         Flow::carries("g · a", &[Read::Src(0)]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[super::def::PACKED],
     check: Check {

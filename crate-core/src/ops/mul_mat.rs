@@ -81,14 +81,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
         let from = (group(i, a0, b0) * a1 + group(j, a1, b1)) * m * n;
         let rows_a = a.data.get(from..from + m * n).unwrap_or(&[]);
         let rows_b = b.data.get(batch * p * n..(batch + 1) * p * n).unwrap_or(&[]);
-        if n == 0 {
-            continue;
-        }
-        for (row_b, line) in rows_b.chunks_exact(n).zip(out.chunks_exact_mut(m.max(1))) {
-            for (row_a, o) in rows_a.chunks_exact(n).zip(line) {
-                *o = crate::kernels::dot(row_a, row_b);
-            }
-        }
+        crate::kernels::dots(rows_b, rows_a, out, (p, n, m));
     }
 }
 

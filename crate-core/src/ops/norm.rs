@@ -27,7 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
         "r · (g − mean g − y · mean(y · g)), r = 1 / √(variance + eps)",
         &[Read::Src(0), Read::Out],
     )],
-    forward: forward!(value),
+    forward: forward!(value, Rows),
     backward: Backward::Rule(|emit, site| {
         let eps = site.params.num(EPS).unwrap_or(1e-5);
         one(normal::back(emit, [site.src(0), site.node, site.grad], Mean::Off, eps)?)

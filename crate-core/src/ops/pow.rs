@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g · b · a^(b−1)", &[Read::Src(0), Read::Src(1)]),
         Flow::carries("g · y · ln a", &[Read::Src(0), Read::Out]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[],
     check: Check {

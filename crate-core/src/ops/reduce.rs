@@ -3,6 +3,8 @@
 use super::OpKind;
 use super::def::{Cx, Emit, Operand, ShapeCx, resolve_axes, shape_value};
 use crate::graph::{NodeId, Params};
+#[cfg(feature = "full")]
+use crate::kernels;
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{MAX_RANK, Shape, TensorType};
@@ -80,6 +82,34 @@ fn places(shape: Shape, axes: &[usize]) -> Vec<usize> {
     out
 }
 
+/// The value of `f` on each line of `n` elements. Lines of eight are so common that they have a loop of their own.
+pub(super) fn by_line<T: Real>(data: &[T], n: usize, out: &mut [T], f: impl Fn(&[T]) -> T) {
+    if crate::WHOLE && n == 8 {
+        for (o, line) in out.iter_mut().zip(data.as_chunks::<8>().0) {
+            *o = f(line);
+        }
+        return;
+    }
+    for (o, line) in out.iter_mut().zip(data.chunks_exact(n.max(1))) {
+        *o = f(line);
+    }
+}
+
+/// The sum of each column of rows as wide as the result.
+#[cfg(feature = "full")]
+pub(super) fn columns<T: Real>(rows: &[T], out: &mut [T]) {
+    let mut stripes = kernels::Stripes::default();
+    stripes.begin(out.len());
+    stripes.add(rows);
+    stripes.end(out);
+}
+
+/// Whether these are all axes but the last.
+#[cfg(feature = "full")]
+pub(super) fn are_leading(shape: Shape, axes: &[usize]) -> bool {
+    shape.rank() > 1 && (0..shape.rank() - 1).eq(axes.iter().copied())
+}
+
 /// Gives each element of the result the value of `f` on the elements that go into it, in row-major order.
 pub(super) fn lines<T: Real>(
     cx: &mut Cx<'_, T>,
@@ -92,9 +122,7 @@ pub(super) fn lines<T: Real>(
     let last = (rank.saturating_sub(axes.len())..rank).eq(axes.iter().copied());
     let n = axes.iter().map(|x| shape.dim(*x) as usize).product::<usize>();
     if last && n > 0 {
-        for (o, line) in cx.out.iter_mut().zip(a.data.chunks_exact(n)) {
-            *o = f(line);
-        }
+        by_line(a.data, n, cx.out, f);
         return;
     }
     let lines = Lines::new(shape, axes);
@@ -108,12 +136,32 @@ pub(super) fn lines<T: Real>(
 /// Gives each line of the result the line that `f` makes of the first source's, in place.
 pub(super) fn map_lines<T: Real>(cx: &mut Cx<'_, T>, axes: &[usize], f: impl Fn(&mut [T])) {
     let Some(a) = cx.src.first() else { return };
-    let lines = Lines::new(a.ty.shape, axes);
+    let shape = a.ty.shape;
+    cx.copy();
+    lines_of(cx.out, shape, axes, f);
+}
+
+/// Has `f` change each line of packed data, in place.
+pub(super) fn lines_of<T: Real>(
+    data: &mut [T],
+    shape: Shape,
+    axes: &[usize],
+    f: impl Fn(&mut [T]),
+) {
+    if let ([axis], Some(last)) = (axes, shape.rank().checked_sub(1))
+        && *axis == last
+    {
+        for line in data.chunks_exact_mut(shape.dim(last).max(1) as usize) {
+            f(line);
+        }
+        return;
+    }
+    let lines = Lines::new(shape, axes);
     let mut line = Vec::with_capacity(lines.steps.len());
     for start in &lines.starts {
-        lines.gather(*start, a.data, &mut line);
+        lines.gather(*start, data, &mut line);
         f(&mut line);
-        lines.scatter(*start, &line, cx.out);
+        lines.scatter(*start, &line, data);
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g where a > 0", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let zero = emit.fill(site.ty, 0.0)?;
         let open = emit.op(OpKind::Greater, &[site.src(0), zero])?;

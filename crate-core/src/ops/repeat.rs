@@ -31,7 +31,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("Σ of the tiles of g", &[]), Flow::Ignored("only its shape is used")],
-    forward: forward!(value),
+    forward: forward!(value, Stretch),
     backward: Backward::Rule(|emit, site| {
         let target = vec![shape_value(site.shape(0))];
         one(emit.with(OpKind::RepeatBack, &[site.grad], target)?)
@@ -98,6 +98,9 @@ fn counted(of: Shape, reps: &[i64]) -> Result<Shape, Reason> {
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     let Some(a) = cx.src.first() else { return };
     let dims = cx.ty.shape.padded().map(|d| d as usize);
+    if let [x] = a.data {
+        return cx.out.fill(*x);
+    }
     let at = Stretch::new(a.ty.shape);
     for (row, line) in cx.out.chunks_exact_mut(dims[3].max(1)).enumerate() {
         let outer = [row / (dims[2] * dims[1]), (row / dims[2]) % dims[1], row % dims[2]];

@@ -6,6 +6,8 @@ use super::def::{
     Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx, Storage,
     forward, one, shape_value,
 };
+#[cfg(feature = "full")]
+use super::reduce;
 use super::repeat::{shape_param, tiles_to};
 use crate::graph::Value;
 use crate::math::Real;
@@ -27,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, tiled", &[]), Flow::Ignored("only its shape is used")],
-    forward: forward!(value),
+    forward: forward!(value, Fold),
     backward: Backward::Rule(|emit, site| {
         let target = vec![Value::None, shape_value(site.shape(0))];
         one(emit.with(OpKind::Repeat, &[site.grad], target)?)
@@ -68,6 +70,14 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
         return;
     }
     let reps = [0, 1, 2, 3].map(|x| from[x] / to[x]);
+    #[cfg(feature = "full")]
+    if to == [1, 1, 1, from[3]] {
+        return reduce::columns(a.data, cx.out);
+    }
+    #[cfg(feature = "full")]
+    if to == [from[0], from[1], from[2], 1] {
+        return reduce::by_line(a.data, from[3], cx.out, crate::kernels::sum);
+    }
     let mut line = Vec::with_capacity(reps.iter().product());
     for (at, o) in cx.out.iter_mut().enumerate() {
         let i = [

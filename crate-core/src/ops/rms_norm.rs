@@ -26,7 +26,7 @@ pub(super) const DEF: OpDef = OpDef {
         "r · (g − y · mean(y · g)), r = 1 / √(mean a² + eps)",
         &[Read::Src(0), Read::Out],
     )],
-    forward: forward!(value),
+    forward: forward!(value, Rows),
     backward: Backward::Rule(|emit, site| {
         let eps = site.params.num(EPS).unwrap_or(1e-6);
         one(normal::back(emit, [site.src(0), site.node, site.grad], Mean::Left, eps)?)

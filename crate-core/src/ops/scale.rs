@@ -27,7 +27,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("s · g", &[])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let s = site.params.num(S).unwrap_or(1.0);
         one(emit.with(OpKind::Scale, &[site.grad], vec![Value::Num(s)])?)

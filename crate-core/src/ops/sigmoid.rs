@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · y · (1 − y)", &[Read::Out])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let rest = emit.one_minus(site.node)?;
         let slope = emit.mul(site.node, rest)?;

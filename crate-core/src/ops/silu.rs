@@ -24,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · σ(a) · (1 + a · (1 − σ(a)))", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let slope = activation::silu_slope(emit, site.src(0))?;
         one(emit.mul(site.grad, slope)?)

@@ -28,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g · σ(b) · (1 + b · (1 − σ(b)))", &[Read::Src(1)]),
         Flow::carries("g · a · σ(b) · (1 − σ(b)) · (2 + b · (1 − 2σ(b)))", &[Read::Src(0), Read::Src(1)]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

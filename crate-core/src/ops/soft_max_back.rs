@@ -34,7 +34,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("scale · b · (g − Σ g · b)", &[Read::Src(1)]),
         Flow::carries("scale · (g · (a − Σ a · b) − a · Σ g · b)", &[Read::Src(0), Read::Src(1)]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Rows),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

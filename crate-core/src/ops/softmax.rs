@@ -42,7 +42,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("scale · y · (g − Σ y · g)", &[Read::Out]),
         Flow::carries("y · (g − Σ y · g)", &[Read::Out]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Lines(AXIS)),
     backward: Backward::Rule(rule),
     differs: &[
         super::def::PACKED,
@@ -102,13 +102,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     logits(cx.params, cx.src.len()).write(cx.src, cx.out);
     let Ok(axis) = axis(cx.params, cx.ty.shape) else { return };
-    let lines = reduce::Lines::new(cx.ty.shape, &[axis]);
-    let mut line = Vec::with_capacity(lines.steps.len());
-    for start in &lines.starts {
-        lines.gather(*start, cx.out, &mut line);
-        shares::shares(&mut line, None);
-        lines.scatter(*start, &line, cx.out);
-    }
+    reduce::lines_of(cx.out, cx.ty.shape, &[axis], |line| shares::shares(line, None));
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {

@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · σ(a)", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let slope = emit.op(OpKind::Sigmoid, &[site.src(0)])?;
         one(emit.mul(site.grad, slope)?)

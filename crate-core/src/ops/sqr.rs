@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("2 · a · g", &[Read::Src(0)])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let product = emit.op(OpKind::Mul, &[site.src(0), site.grad])?;
         one(emit.with(OpKind::Scale, &[product], vec![Value::Num(2.0)])?)

@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("½ · g / y", &[Read::Out])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let ratio = emit.op(OpKind::Div, &[site.grad, site.node])?;
         one(emit.with(OpKind::Scale, &[ratio], vec![Value::Num(0.5)])?)

@@ -19,7 +19,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::Ignored("the gradient is stopped here")],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Zero("the gradient is stopped here"),
     differs: &[],
     check: Check {

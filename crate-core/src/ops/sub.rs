@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g", &[]),
         Flow::carries("−g", &[]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,

@@ -29,7 +29,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, copied", &[])],
-    forward: forward!(value),
+    forward: forward!(value, Sum(AXIS)),
     backward: Backward::Rule(rule),
     differs: &[Differs {
         rules: RuleSet::Upstream,
@@ -59,6 +59,11 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     let shape = cx.shape(0);
     if let Ok(axes) = resolve_axes(cx.params, AXIS, shape) {
+        #[cfg(feature = "full")]
+        if reduce::are_leading(shape, &axes) {
+            let rows = cx.src.first().map_or(&[][..], |a| a.data);
+            return reduce::columns(rows, cx.out);
+        }
         reduce::lines(cx, shape, &axes, kernels::sum);
     }
 }

@@ -25,7 +25,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, copied", &[])],
-    forward: forward!(value),
+    forward: forward!(value, Rows),
     backward: Backward::Rule(rule),
     differs: &[],
     check: Check {

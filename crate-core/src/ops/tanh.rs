@@ -21,7 +21,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("g · (1 − y²)", &[Read::Out])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(|emit, site| {
         let square = emit.op(OpKind::Sqr, &[site.node])?;
         let slope = emit.one_minus(square)?;

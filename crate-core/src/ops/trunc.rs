@@ -20,7 +20,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::OwnOrFirst,
     flow: &[Flow::carries("0", &[])],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Zero("the result is piecewise constant"),
     differs: &[Differs {
         rules: RuleSet::Upstream,

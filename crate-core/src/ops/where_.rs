@@ -28,7 +28,7 @@ pub(super) const DEF: OpDef = OpDef {
         Flow::carries("g where a", &[Read::Src(0)]),
         Flow::carries("g where not a", &[Read::Src(0)]),
     ],
-    forward: forward!(value),
+    forward: forward!(value, Each),
     backward: Backward::Rule(rule),
     differs: &[],
     check: Check {
@@ -52,13 +52,28 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     let [c, a, b] = cx.src else { return };
+    let pick = |c: T, a: T, b: T| if c == T::ZERO { b } else { a };
+    let n = cx.out.len();
+    let conditions = cx.out.iter_mut().zip(c.data);
+    match (c.data.len() == n, a.data, b.data) {
+        (true, a, b) if a.len() == n && b.len() == n => {
+            return conditions.zip(a.iter().zip(b)).for_each(|((o, c), (a, b))| *o = pick(*c, *a, *b));
+        }
+        (true, a, [b]) if a.len() == n => {
+            return conditions.zip(a).for_each(|((o, c), a)| *o = pick(*c, *a, *b));
+        }
+        (true, [a], b) if b.len() == n => {
+            return conditions.zip(b).for_each(|((o, c), b)| *o = pick(*c, *a, *b));
+        }
+        _ => {}
+    }
     let dims = cx.ty.shape.padded().map(|d| d as usize);
     let at = [c, a, b].map(|o| (Stretch::new(o.ty.shape), o.data));
     for (row, line) in cx.out.chunks_exact_mut(dims[3].max(1)).enumerate() {
         let outer = [row / (dims[2] * dims[1]), (row / dims[2]) % dims[1], row % dims[2]];
         let [c, a, b] = at.map(|(stretch, data)| stretch.row(data, outer).iter().cycle());
         for (((o, c), a), b) in line.iter_mut().zip(c).zip(a).zip(b) {
-            *o = if *c == T::ZERO { *b } else { *a };
+            *o = pick(*c, *a, *b);
         }
     }
 }

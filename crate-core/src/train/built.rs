@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::context::{Kept, Parameter};
 use super::losses::{self, Loss};
-use super::told::{Fault, Model, Options, Pass, Refused};
+use super::told::{Fault, Graphs, Model, Options, Pass, Refused};
 use crate::autodiff::{Given, Request, build_backward, forward_only};
-use crate::forward::Values;
+use crate::forward::{Plan, Values};
 use crate::graph::{Graph, Init, NodeId};
 use crate::kernels;
 use crate::refusal::{Finding, Reason, Refusal, Stage};
@@ -56,6 +56,8 @@ pub(super) struct Built {
     /// In descending order of nodes, as ggml adds them.
     pub(super) steps: Vec<Step>,
     pub(super) values: Values<f32>,
+    /// How all of it is evaluated, where the graph stays and rows can go together.
+    plan: Option<Plan>,
     shifts: Vec<f32>,
 }
 
@@ -166,6 +168,16 @@ pub(super) fn build(
     let n = ty.shape.n_elements() as usize;
     let given =
         request.cotangent.as_ref().map(|g| (0..n).map(|i| g.init.element(&ty, i)).collect());
+    let stays = options.graphs == Graphs::Static && most > Pass::Forward && leaves.shift.is_none();
+    // Forward nodes can be asked for later; of the others only gradients.
+    let mut ends = vec![false; trace.graph.len()];
+    for id in steps.iter().flat_map(|s| s.acc.into_iter().chain([s.grad])) {
+        if let Some(end) = ends.get_mut(id.index()) {
+            *end = true;
+        }
+    }
+    let kept = |id: NodeId| id.index() < trace.n_forward || ends.get(id.index()) == Some(&true);
+    let plan = if stays { Plan::new(&trace.graph, trace.graph.len(), kept) } else { None };
     let built = Built {
         loss: leaves.made.loss,
         outputs: model.outputs,
@@ -175,6 +187,7 @@ pub(super) fn build(
         cotangent: given.unwrap_or_default(),
         steps,
         values: Values::new(),
+        plan,
         shifts: Vec::new(),
         trace,
     };
@@ -217,6 +230,11 @@ impl Built {
     pub(super) fn evaluate(&mut self, backward: bool) {
         let graph = &self.trace.graph;
         let forward = self.trace.n_forward;
+        if let Some(plan) = self.plan.as_ref().filter(|_| backward)
+            && self.values.follow(graph, plan)
+        {
+            return;
+        }
         match self.shift {
             Some(shift) => {
                 // The shift is the largest output of each datapoint: the outputs come first.
@@ -245,8 +263,15 @@ impl Built {
         }
     }
 
+    /// Evaluates node by node what was evaluated by a plan: every node has its value then.
+    pub(super) fn complete(&mut self) {
+        if self.plan.is_some() {
+            self.values.eval(&self.trace.graph, 0..self.trace.graph.len());
+        }
+    }
+
     pub(super) fn finite(&self, id: NodeId) -> bool {
-        self.values.packed(&self.trace.graph, id).iter().all(|x| x.is_finite())
+        kernels::all_finite(&self.values.packed(&self.trace.graph, id))
     }
 
     /// Reads a parameter's gradient. ggml's step kernels read with the parameter's strides, whatever the

@@ -12,6 +12,7 @@ use super::losses::{Loss, datapoints};
 use super::told::{Batch, Fault, Graphs, Model, Options, Pass, Refused};
 use crate::check::leaf_values;
 use crate::graph::NodeId;
+use crate::kernels;
 use crate::optimizer::{Moments, Optimizer, update};
 use crate::refusal::{Reason, Refusal, Stage};
 use crate::rules::RuleSet;
@@ -227,6 +228,9 @@ impl Context {
         let grads = if pass > Pass::Forward { built.steps.as_slice() } else { &[] };
         let clean = |id: NodeId| built.finite(id);
         if !loss.is_finite() || !grads.iter().all(|s| clean(s.grad)) {
+            if pass > Pass::Forward {
+                built.complete();
+            }
             let targets = std::iter::once(built.loss).chain(built.steps.iter().map(|s| s.grad));
             return Err(built.named(built.origin(targets)));
         }
@@ -252,7 +256,9 @@ impl Context {
             let Some(param) = self.params.get_mut(&step.name) else { continue };
             param.grad.clear();
             built.gradient(step, upstream, &mut param.grad);
-            norm += param.grad.iter().map(|g| f64::from(*g) * f64::from(*g)).sum::<f64>();
+            if self.options.clip.is_some() {
+                norm += param.grad.iter().map(|g| f64::from(*g) * f64::from(*g)).sum::<f64>();
+            }
         }
         let norm = norm.sqrt();
         let scale = match self.options.clip {
@@ -276,9 +282,8 @@ impl Context {
             }
             param.before.clone_from(&param.now);
             std::mem::swap(&mut param.now, &mut self.scratch);
-            let finite = |x: &f32| x.is_finite();
-            let state = kept.moments.m.iter().chain(&kept.moments.v);
-            if !param.now.iter().chain(state).all(finite) && bad.is_none() {
+            let all = [&param.now, &kept.moments.m, &kept.moments.v];
+            if !all.iter().all(|xs| kernels::all_finite(xs)) && bad.is_none() {
                 bad = Some(step.leaf);
             }
         }

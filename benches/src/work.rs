@@ -1,0 +1,258 @@
+//! A workload that is a document: its text, its inputs, and one training step of it.
+//! Deliberately absent: more than one step. Every step starts from the same parameters, so that each can be checked.
+
+use foldback::autodiff::{Request, build_backward};
+use foldback::construct::Budget;
+use foldback::forward::{Plan, Values};
+use foldback::graph::NodeId;
+use foldback::lang;
+use foldback::trace::Trace;
+
+use crate::inputs;
+
+/// The learning rate of every workload.
+pub const LR: f64 = 0.5;
+
+/// A workload by the name that the peers give it.
+pub struct Case {
+    /// The name.
+    pub id: &'static str,
+    /// The text.
+    pub text: String,
+    /// The leaves' values.
+    pub inputs: Vec<(&'static str, Vec<f32>)>,
+    /// Floating-point operations of a step that count; 0 where memory decides.
+    pub flops: f64,
+    /// Bytes that an engine moves that does nothing twice and fuses nothing; 0 where arithmetic decides.
+    pub bytes: f64,
+}
+
+/// The names of all of them, in the order in which they are measured.
+pub const IDS: &[&str] = &[
+    "W1/N=64",
+    "W1/N=4096",
+    "W1/N=262144",
+    "W2/512x256x16",
+    "W3/mlp-784-128-10-b64",
+    "W5/128",
+    "W5/512",
+    "W6/add",
+    "W6/mul",
+    "W6/div",
+];
+
+/// The workload of this name.
+pub fn case(id: &str) -> Option<Case> {
+    let id = *IDS.iter().find(|known| **known == id)?;
+    Some(match id.split_once('/')? {
+        ("W1", n) => router_normalisation(id, n.trim_start_matches("N=").parse().ok()?),
+        ("W2", _) => router(id),
+        ("W3", _) => perceptron(id),
+        ("W5", n) => product(id, n.parse().ok()?),
+        (_, op) => stretched(
+            id,
+            match op {
+                "add" => '+',
+                "mul" => '*',
+                _ => '/',
+            },
+        ),
+    })
+}
+
+/// Weights by their row's sum, which is not let come near 0.
+fn router_normalisation(id: &'static str, n: usize) -> Case {
+    let text = format!(
+        "param w [{n},8] = 0\nconst g [{n},8] = 0\ny = w / clamp(sum_rows(w), min=6.1035e-5)\nloss = sum(y * g)"
+    );
+    let inputs =
+        vec![("w", inputs::weights(1, n * 8, 8)), ("g", inputs::around_zero(2, n * 8, 1.0))];
+    Case { id, text, inputs, flops: 0.0, bytes: 0.0 }
+}
+
+/// A mixture of experts: softmax, the two largest shares, shared out anew, and the experts' values.
+fn router(id: &'static str) -> Case {
+    let text = "\
+param Wg [256,16] = 0
+param V [16,256] = 0
+const x [512,256] = 0
+const g [512,256] = 0
+p = softmax(x @ Wg)
+s = stop_gradient(p)
+first = max(s, axis=1, keepdims=true)
+rest = where(s < first, s, 0)
+second = max(rest, axis=1, keepdims=true)
+t = where(s >= second, p, 0)
+q = t / sum_rows(t)
+y = q @ V
+loss = sum(y * g) / 512";
+    let inputs = vec![
+        ("Wg", inputs::around_zero(4, 256 * 16, 0.25)),
+        ("V", inputs::around_zero(5, 16 * 256, 1.0)),
+        ("x", inputs::around_zero(3, 512 * 256, 1.0)),
+        ("g", inputs::around_zero(6, 512 * 256, 1.0)),
+    ];
+    Case { id, text: text.to_owned(), inputs, flops: 5.0 * 2.0 * 512.0 * 256.0 * 16.0, bytes: 0.0 }
+}
+
+/// Two layers and a mean cross-entropy.
+fn perceptron(id: &'static str) -> Case {
+    let text = "\
+param W1 [784,128] = 0
+param b1 [128] = 0
+param W2 [128,10] = 0
+param b2 [10] = 0
+const x [64,784] = 0
+const onehot [64,10] = 0
+h = relu(x @ W1 + b1)
+z = h @ W2 + b2
+loss = sum(log_softmax(z) * onehot) / -64";
+    let labels = inputs::from(12, 64, 0.0, 1.0);
+    let mut onehot = vec![0.0; 640];
+    for (row, label) in labels.iter().enumerate() {
+        if let Some(x) = onehot.get_mut(row * 10 + (label * 10.0) as usize) {
+            *x = 1.0;
+        }
+    }
+    let inputs = vec![
+        ("W1", inputs::around_zero(8, 784 * 128, 0.0625)),
+        ("b1", inputs::around_zero(9, 128, 0.0625)),
+        ("W2", inputs::around_zero(10, 1280, 0.125)),
+        ("b2", inputs::around_zero(11, 10, 0.125)),
+        ("x", inputs::from(7, 64 * 784, 0.0, 1.0)),
+        ("onehot", onehot),
+    ];
+    let flops = 2.0 * 64.0 * (2.0 * 784.0 * 128.0 + 3.0 * 1280.0);
+    Case { id, text: text.to_owned(), inputs, flops, bytes: 0.0 }
+}
+
+/// A product of two square matrices.
+fn product(id: &'static str, n: usize) -> Case {
+    let text = format!(
+        "param A [{n},{n}] = 0\nparam B [{n},{n}] = 0\nconst G [{n},{n}] = 0\nloss = sum((A @ B) * G) / {n}"
+    );
+    let inputs = vec![
+        ("A", inputs::around_zero(17, n * n, 1.0)),
+        ("B", inputs::around_zero(18, n * n, 1.0)),
+        ("G", inputs::around_zero(19, n * n, 1.0)),
+    ];
+    Case { id, text, inputs, flops: 6.0 * (n * n * n) as f64, bytes: 0.0 }
+}
+
+/// A matrix and a row that is stretched over it, whose gradient is folded.
+fn stretched(id: &'static str, op: char) -> Case {
+    let text = format!(
+        "param a [1024,1024] = 0\nparam b [1,1024] = 0\nconst g [1024,1024] = 0\nloss = sum(a {op} b * g)"
+    );
+    let text = text.replace(&format!("a {op} b * g"), &format!("(a {op} b) * g"));
+    let inputs = vec![
+        ("a", inputs::from(20, 1 << 20, 0.5, 1.0)),
+        ("b", inputs::from(21, 1024, 0.5, 1.0)),
+        ("g", inputs::around_zero(22, 1 << 20, 1.0)),
+    ];
+    let units = if op == '+' { 9.0 } else { 10.0 };
+    Case { id, text, inputs, flops: 0.0, bytes: units * f64::from(4 << 20) }
+}
+
+/// A workload that can be run.
+pub struct Work {
+    trace: Trace,
+    loss: NodeId,
+    leaves: Vec<(String, NodeId)>,
+    params: Vec<Param>,
+    values: Values<f32>,
+    /// For the forward nodes alone, and for all.
+    plans: [Option<Plan>; 2],
+}
+
+/// A trainable leaf, its gradient, and where a step puts what it becomes.
+struct Param {
+    name: String,
+    leaf: NodeId,
+    grad: NodeId,
+    now: Vec<f32>,
+    after: Vec<f32>,
+}
+
+impl Work {
+    /// Reads a text and builds its gradients; the reason in words where that fails.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let parsed = lang::parse(text);
+        let lowered = lang::lower(&parsed.ast, text, &Budget::default());
+        if let Some(d) = parsed.diagnostics.iter().chain(&lowered.diagnostics).next() {
+            return Err(d.message.clone());
+        }
+        let loss = lowered.loss.ok_or("no loss")?;
+        let request = Request {
+            loss: Some(loss),
+            rules: lowered.rules,
+            budget: Budget::default(),
+            ..Request::default()
+        };
+        let trace = build_backward(&lowered.graph, &request);
+        if let Some(refusal) = trace.refusal() {
+            return Err(format!("{refusal:?}"));
+        }
+        let grads = trace.grads();
+        let leaves: Vec<(String, NodeId)> =
+            lowered.names.iter().map(|(name, id)| (name.to_string(), *id)).collect();
+        let trains = |(name, id): &(String, NodeId)| {
+            let node = trace.graph.node(*id);
+            let grad = grads.get(id.index()).copied().flatten()?;
+            let now = vec![0.0; node.ty.shape.n_elements() as usize];
+            let param = Param { name: name.clone(), leaf: *id, grad, after: now.clone(), now };
+            node.flags.param.then_some(param)
+        };
+        let params: Vec<Param> = leaves.iter().filter_map(trains).collect();
+        let kept = |id: NodeId| id == loss || params.iter().any(|p| p.grad == id);
+        let plans = [trace.n_forward, trace.graph.len()].map(|n| Plan::new(&trace.graph, n, kept));
+        Ok(Self { trace, loss, leaves, params, values: Values::new(), plans })
+    }
+
+    /// Gives a leaf values; false where there is no such leaf.
+    pub fn set(&mut self, name: &str, values: &[f32]) -> bool {
+        let Some((_, id)) = self.leaves.iter().find(|(own, _)| own == name) else { return false };
+        if let Some(param) = self.params.iter_mut().find(|p| p.leaf == *id) {
+            param.now = values.to_vec();
+        }
+        self.values.refill(*id, values);
+        true
+    }
+
+    /// The loss.
+    pub fn forward(&mut self) -> f32 {
+        self.evaluate(0);
+        self.loss()
+    }
+
+    /// By the plan where there is one, and where it holds; else node by node.
+    fn evaluate(&mut self, which: usize) {
+        let graph = &self.trace.graph;
+        let n = if which == 0 { self.trace.n_forward } else { graph.len() };
+        let plan = self.plans.get(which).and_then(Option::as_ref);
+        if !plan.is_some_and(|plan| self.values.follow(graph, plan)) {
+            self.values.eval(graph, 0..n);
+        }
+    }
+
+    fn loss(&self) -> f32 {
+        self.values.packed(&self.trace.graph, self.loss).first().copied().unwrap_or(f32::NAN)
+    }
+
+    /// The loss, and every parameter after one step, beside the parameters themselves.
+    pub fn step(&mut self) -> f32 {
+        self.evaluate(1);
+        for param in &mut self.params {
+            let grad = self.values.packed(&self.trace.graph, param.grad);
+            for ((w, p), g) in param.after.iter_mut().zip(&param.now).zip(grad.iter()) {
+                *w = *p - LR as f32 * *g;
+            }
+        }
+        self.loss()
+    }
+
+    /// A parameter after the last step; empty where there is no such parameter.
+    pub fn after(&self, name: &str) -> &[f32] {
+        self.params.iter().find(|p| p.name == name).map_or(&[], |p| &p.after)
+    }
+}
