@@ -2,6 +2,7 @@
 
 use crate::build::Profile;
 use crate::command::{answer, run};
+use crate::names::shorten;
 use crate::uncalled::drop_uncalled;
 use anyhow::{Context, Result};
 use std::fs;
@@ -20,7 +21,7 @@ pub(crate) fn bind(module: &Path, folder: &Path, profile: Profile) -> Result<Bin
     println!("writing the bindings");
     let small = matches!(profile, Profile::Web);
     let compiled = fs::read(module).with_context(|| format!("reading {}", module.display()))?;
-    Bindgen::new()
+    let mut output = Bindgen::new()
         .input_bytes("foldback", drop_uncalled(&compiled)?)
         // Not modules: page and worker load the same glue, and a page opened as a file can
         // start a worker from a classic script only.
@@ -30,14 +31,17 @@ pub(crate) fn bind(module: &Path, folder: &Path, profile: Profile) -> Result<Bin
         // the bindings know the target's features. Names stay where panics are looked at.
         .remove_name_section(small)
         .remove_producers_section(true)
-        .generate(folder)
-        .context("writing the bindings")?;
+        .generate_output()
+        .context("making the bindings")?;
+    // Names stay where the glue is looked at.
+    let glue = if small { shorten(&mut output) } else { output.js().to_owned() };
+    output.emit(folder).context("writing the bindings")?;
     let wasm = folder.join("foldback_bg.wasm");
     if small {
         shrink(&wasm);
     }
-    let read = |path: &Path| fs::read(path).with_context(|| format!("reading {}", path.display()));
-    Ok(Bindings { glue: read(&folder.join("foldback.js"))?, module: read(&wasm)? })
+    let module = fs::read(&wasm).with_context(|| format!("reading {}", wasm.display()))?;
+    Ok(Bindings { glue: glue.into_bytes(), module })
 }
 
 /// A few percent less to compile in the browser, where `wasm-opt` happens to be installed.

@@ -9,6 +9,7 @@ mod browser;
 mod build;
 mod command;
 mod install;
+mod names;
 mod serve;
 mod server;
 mod shots;
