@@ -157,7 +157,7 @@ const COMMAND: u8 = 2;
 const SHIFT: u8 = 4;
 
 /// What keys do to the selected nodes of the graph, in words.
-const HERE: [(&str, u8, &str); 12] = [
+const HERE: [(&str, u8, &str); 13] = [
     ("ArrowLeft", ALT, "shift * -1 0 %"),
     ("ArrowRight", ALT, "shift * 1 0 %"),
     // As far as a line is high.
@@ -171,6 +171,8 @@ const HERE: [(&str, u8, &str); 12] = [
     ("a", COMMAND, "pick all *"),
     ("g", COMMAND, "group *"),
     ("G", COMMAND | SHIFT, "ungroup *"),
+    // With Ctrl, some systems leave the letter small.
+    ("g", COMMAND | SHIFT, "ungroup *"),
 ];
 
 /// What a key press does; none where the browser shall do what it always does.
