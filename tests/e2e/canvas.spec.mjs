@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, onPage, seriousFindings } from "./lib.mjs";
-import { program, says, toPane, until } from "./page.mjs";
+import { frames, program, says, toPane, until } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -414,9 +414,9 @@ test("the router is drawn from an empty document by touch, and a box is moved", 
           await at("touchMove", [{ x: from.x + ((to.x - from.x) * n) / 5, y: from.y + ((to.y - from.y) * n) / 5 }]);
         }
         // A finger that rests before it is lifted flings nothing.
-        await page.waitForTimeout(120);
+        await frames(page, 8);
         await at("touchMove", [{ x: to.x, y: to.y + 1 }]);
-        await page.waitForTimeout(120);
+        await frames(page, 8);
         await at("touchEnd", []);
       };
       await router(page, {

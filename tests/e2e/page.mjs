@@ -22,6 +22,22 @@ export async function until(page, what, probe) {
   }
 }
 
+/** Lets so many frames pass. */
+export function frames(page, n) {
+  return page.evaluate(async (n) => {
+    for (let frame = 0; frame < n; frame += 1) {
+      await new Promise((done) => requestAnimationFrame(() => done()));
+    }
+  }, n);
+}
+
+/** Waits until the engine has read what there is, and nothing moves any more. */
+export async function still(page) {
+  await says(page, page.locator(".saved"), "Saved");
+  await frames(page, 8);
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
+}
+
 /** Waits until an element says something. */
 export function says(page, locator, text) {
   return until(page, `${locator} to say ${text}`, async () => {

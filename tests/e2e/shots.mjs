@@ -1,7 +1,7 @@
 // Pictures of the page into `shots/`, for people to look at: `cargo xtask shots`.
 import { mkdir } from "node:fs/promises";
 import { launch, openPage, ready, url } from "./lib.mjs";
-import { until } from "./page.mjs";
+import { still, until } from "./page.mjs";
 
 const SIZES = [
   { width: 1440, height: 900 },
@@ -40,13 +40,13 @@ async function open(page, text) {
     editor.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }, text);
   await until(page, "its graph", async () => (await page.locator("#graph .node").count()) > 6);
-  await page.waitForTimeout(600);
+  await still(page);
 }
 
 async function closed(page) {
   await page.locator("#graph .fn").first().dispatchEvent("click");
   await until(page, "the call closed", async () => (await page.locator("#graph .closed").count()) === 1);
-  await page.waitForTimeout(400);
+  await still(page);
 }
 
 async function several(page) {
@@ -54,7 +54,7 @@ async function several(page) {
   await boxes.nth(0).dispatchEvent("click");
   await boxes.nth(1).dispatchEvent("click", { shiftKey: true });
   await boxes.nth(2).dispatchEvent("click", { shiftKey: true });
-  await page.waitForTimeout(400);
+  await still(page);
 }
 
 function large() {
