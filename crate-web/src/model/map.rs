@@ -3,7 +3,7 @@
 use super::picture::Rect;
 use super::reduce::State;
 use super::svg;
-use super::view::Size;
+use super::view::{Over, Size};
 
 /// How far an arrow key moves the picture, in pixels.
 pub const STRIDE: f64 = 80.0;
@@ -11,11 +11,13 @@ pub const STRIDE: f64 = 80.0;
 /// How many places the map tells apart in either direction.
 const FINE: f64 = 400.0;
 
-/// Whether there is one: where the picture is larger than its pane, and the page is not narrow.
+/// Whether there is one: where the picture is larger than its pane, nothing is over it, and the page is not narrow.
 pub fn is_shown(state: &State) -> bool {
     let Size { width, height } = size(state);
     let (pane, zoom) = (state.room.pane, state.camera.zoom);
-    !state.room.narrow && (width * zoom > pane.width + 1.0 || height * zoom > pane.height + 1.0)
+    state.view.over == Over::Graph
+        && !state.room.narrow
+        && (width * zoom > pane.width + 1.0 || height * zoom > pane.height + 1.0)
 }
 
 fn size(state: &State) -> Size {

@@ -22,7 +22,9 @@ enum Status {
 pub fn outline(run: &Run, view: &View) -> String {
     let mut html = Html::new();
     let Some(report) = run.report() else { return html.done() };
-    let tick = run.timeline.picture(view.step).and_then(|step| run.timeline.tick(step));
+    let at = run.timeline.picture(view.step);
+    let tick = at.and_then(|step| run.timeline.tick(step));
+    let paths = paths(report, at.map_or(0, |step| step + 1));
     let inspected = run.inspected(view).map(|ix| match report.nodes.get(ix as usize) {
         // A gradient is listed under the node that it is of.
         Some(node) if ix >= report.n_forward => node.into.or(node.of).unwrap_or(ix),
@@ -32,7 +34,7 @@ pub fn outline(run: &Run, view: &View) -> String {
         if node.role == Role::Inline {
             continue;
         }
-        let status = status(report, tick, ix as u32, node);
+        let status = status(report, tick, ix as u32, node, paths[ix]);
         let (icon, tone) = match status {
             Status::NoneNeeded => ("minus", "ink3"),
             Status::NotYet | Status::NotReached => ("wait", "ink3"),
@@ -81,7 +83,13 @@ fn inputs(report: &Report, node: &NodeRow) -> String {
     html.done()
 }
 
-fn status(report: &Report, tick: Option<&TickRow>, ix: u32, node: &NodeRow) -> Status {
+fn status(
+    report: &Report,
+    tick: Option<&TickRow>,
+    ix: u32,
+    node: &NodeRow,
+    (done, all): (usize, usize),
+) -> Status {
     let n_nodes = tick.map_or(0, |tick| tick.n_nodes);
     let at_refusal = tick.is_some_and(|tick| tick.kind == TickGlyph::Refusal);
     if !report.needed.get(ix as usize).copied().unwrap_or(false) {
@@ -94,7 +102,6 @@ fn status(report: &Report, tick: Option<&TickRow>, ix: u32, node: &NodeRow) -> S
     if at_refusal && tick.and_then(|tick| tick.target.or(tick.node)) == Some(ix) {
         return Status::Refused;
     }
-    let (done, all) = paths(report, ix, n_nodes);
     let built = report.grads.get(ix as usize).copied().flatten().is_some_and(|grad| grad < n_nodes);
     match (built, done) {
         _ if report.loss == Some(ix) && built => Status::Seed,
@@ -105,29 +112,88 @@ fn status(report: &Report, tick: Option<&TickRow>, ix: u32, node: &NodeRow) -> S
     }
 }
 
-/// How many of a node's consumers have sent their part of its gradient, and how many will.
-fn paths(report: &Report, ix: u32, n_nodes: u32) -> (usize, usize) {
-    let forward = report.nodes.get(..report.n_forward as usize).unwrap_or(&[]);
-    let gradients = report.nodes.get(report.n_forward as usize..n_nodes as usize).unwrap_or(&[]);
-    let (mut done, mut all) = (0, 0);
-    for (of, consumer) in forward.iter().enumerate() {
-        for (src, _) in consumer.src.iter().enumerate().filter(|(_, source)| **source == ix) {
-            if consumer.sends.get(src).is_none_or(String::is_empty)
-                || !report.needed.get(of).copied().unwrap_or(false)
-            {
-                continue;
-            }
-            all += 1;
-            // The part has arrived once it has the node's shape.
-            let shape = report.nodes.get(ix as usize).map(|node| &node.shape);
-            let arrived = gradients.iter().any(|gradient| {
-                gradient.of == Some(of as u32)
-                    && gradient.of_src == Some(src as u8)
-                    && gradient.into == Some(ix)
-                    && Some(&gradient.shape) == shape
-            });
-            done += usize::from(arrived);
+/// For each forward node, how many consumers have sent their part of its gradient, and how many will.
+fn paths(report: &Report, n_ticks: usize) -> Vec<(usize, usize)> {
+    let (n, ticks) = (report.n_forward as usize, report.ticks.get(..n_ticks).unwrap_or(&[]));
+    let n_nodes = ticks.last().map_or(0, |tick| tick.n_nodes as usize);
+    // By consumer, a bit for each source whose part has arrived.
+    let mut sent = vec![0_u64; n];
+    let mut sums = vec![0; n];
+    let bit = |src: usize| 1_u64.checked_shl(src as u32).unwrap_or(0);
+    for gradient in report.nodes.get(n..n_nodes).unwrap_or(&[]) {
+        let into = gradient.into.and_then(|into| report.nodes.get(into as usize));
+        if let (Some(of), Some(src)) = (gradient.of, gradient.of_src)
+            && into.is_some_and(|into| into.shape == gradient.shape)
+            && let Some(sent) = sent.get_mut(of as usize)
+        {
+            *sent |= bit(usize::from(src));
         }
     }
-    (done, all)
+    for tick in ticks {
+        let Some(into) = tick.target else { continue };
+        match tick.kind {
+            // What a sum sends is its own gradient, which is no part's node: it is folded, if only by nothing.
+            TickGlyph::Fold | TickGlyph::FoldNoOp => {
+                let node = tick.node.and_then(|node| report.nodes.get(node as usize));
+                let consumer = tick.inside.and_then(|ix| report.nodes.get(ix as usize));
+                if let (Some(inside), Some(consumer)) = (tick.inside, consumer)
+                    && node.is_some_and(|node| node.of != Some(inside))
+                    && let Some(sent) = sent.get_mut(inside as usize)
+                {
+                    let mut reads = consumer.src.iter().enumerate();
+                    let next = reads.find(|(src, read)| **read == into && *sent & bit(*src) == 0);
+                    *sent |= next.map_or(0, |(src, _)| bit(src));
+                }
+            }
+            TickGlyph::Accumulate => {
+                if let Some(sum) = sums.get_mut(into as usize) {
+                    *sum += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut paths = vec![(0, 0); n];
+    for ((consumer, needed), bits) in report.nodes.iter().zip(&report.needed).zip(&sent) {
+        for (src, (source, sends)) in consumer.src.iter().zip(&consumer.sends).enumerate() {
+            if let Some((done, all)) = paths.get_mut(*source as usize)
+                && *needed
+                && !sends.is_empty()
+            {
+                *all += 1;
+                *done += usize::from(bits & bit(src) != 0);
+            }
+        }
+    }
+    // A consumer that only hands on makes neither node nor fold; but what is added up has arrived.
+    for ((done, all), sums) in paths.iter_mut().zip(sums) {
+        *done = (*done).max(if sums > 0 { sums + 1 } else { 0 }).min(*all);
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::paths;
+    use foldback::construct::Budget;
+    use foldback::report::analyse;
+
+    #[test]
+    fn at_the_end_of_a_build_every_part_has_arrived() {
+        // Of a sum the parts are the sum's own gradient, and no nodes of their own.
+        for text in [
+            "rules numpy\nparam a [2] = 1\nb = relu(a)\nc = b + a\nloss = sum(c)\n",
+            "rules numpy\nparam x [3, 2] = 1\nparam b [2] = 0\ny = x + b\nloss = sum(y * y)\n",
+            "rules numpy\nparam a [2] = 1\nb = clone(a)\nc = b * a\nloss = sum(c)\n",
+            "rules ggml\nparam w [2, 3] = 1\ns = sum_rows(w)\ny = w / s\nloss = sum(y)\n",
+        ] {
+            let report = analyse(text, &Budget::default()).report;
+            let all = paths(&report, report.ticks.len());
+            assert!(all.iter().any(|(_, all)| *all > 0), "{text}");
+            for (node, (done, all)) in report.nodes.iter().zip(all) {
+                assert_eq!(done, all, "{} of {text}", node.name);
+            }
+            assert!(paths(&report, 0).iter().all(|(done, _)| *done == 0));
+        }
+    }
 }

@@ -51,7 +51,7 @@ pub const PARTS: &[Part] = &[
         ((state.camera.zoom * 100.0).round() as i32).to_string() + "%"
     }),
     part("#graph", Class("hidden"), OVER, |state| set(state.view.over != Over::Graph)),
-    part("#map", Flag("hidden"), SAID | CAMERA | ROOM, |state| set(!map::is_shown(state))),
+    part("#map", Flag("hidden"), SAID | CAMERA | ROOM | OVER, |state| set(!map::is_shown(state))),
     part("#map > svg", Attribute("viewBox"), SAID, map::extent),
     part("#map .all", Attribute("d"), SAID, map::boxes),
     part("#map .view", Attribute("d"), SAID | CAMERA | ROOM, map::part),
