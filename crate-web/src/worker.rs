@@ -141,6 +141,7 @@ pub(crate) fn answer(
 
 /// The packed `Answer` to a text.
 #[cfg(feature = "full")]
+#[expect(clippy::unnecessary_wraps, reason = "the part of the engine may have none")]
 pub(crate) fn answer(
     analysis: &Analysis,
     text: &str,
