@@ -36,8 +36,13 @@ pub(super) fn key(app: App, key: &str) -> bool {
 }
 
 /// A list that has just been put there: its field has the focus, and the keys stand at its first line.
-pub(super) fn open(place: &Element) {
+pub(super) fn open(app: App, place: &Element) {
     let Some(field) = one("#draw input") else { return };
+    // Who has begun to write meanwhile goes on; from there the list of everything is called by its keys.
+    let writes = focused().is_some_and(|held| held.id() == "text");
+    if writes && !matches!(app.read(|state| state.view.draw), Draw::Find { .. }) {
+        return;
+    }
     if !focused().is_some_and(|element| place.contains(Some(&element))) {
         let _ = field.unchecked_ref::<HtmlElement>().focus();
     }

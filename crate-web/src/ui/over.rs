@@ -48,7 +48,7 @@ pub(super) fn dress(app: App, place: &Element) {
         element.unchecked_ref::<HtmlElement>().style().set_css_text(&style);
     }
     match &*place.id() {
-        "draw" => draw::open(place),
+        "draw" => draw::open(app, place),
         "aid" => aid::place(app, place),
         _ => {}
     }

@@ -4,7 +4,7 @@ use super::panels::refused;
 use super::{EXAMPLES, FIRST, NEW, State, rewritten};
 use crate::model::action::{Action, Effect, Source};
 use crate::model::shelf::{Place, number, word};
-use crate::model::view::{Over, Tab, View};
+use crate::model::view::{Draw, Over, Tab, View};
 
 impl State {
     /// The open document's name.
@@ -65,6 +65,7 @@ pub(super) fn touch(state: &mut State) {
 
 /// A document opens that the store does not have.
 pub(super) fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>) {
+    let is_new = source == Source::New;
     let (text, name, own) = match source {
         Source::New => (NEW.to_owned(), String::new(), false),
         Source::Text(text) => (text, String::new(), false),
@@ -77,6 +78,14 @@ pub(super) fn open(state: &mut State, source: Source, effects: &mut Vec<Effect>)
         Source::File { name, text } => (text, name, true),
     };
     anew(state, text, name, own, effects);
+    if is_new {
+        // One begins with its last line, or with something drawn.
+        let (text, caret) = (NEW.to_owned(), NEW.len() - 1);
+        state.doc.put_caret(caret);
+        effects.push(Effect::ShowText { text, caret });
+        state.view.draw = Draw::New;
+        state.view.tab = Tab::Graph;
+    }
 }
 
 /// An example opens, under its own name.

@@ -6,7 +6,7 @@ use crate::model::answer::Answer;
 use crate::model::asks::{self, Slot};
 use crate::model::library::{Document, Outcome, Save, save};
 use crate::model::reduce::{State, reduce};
-use crate::model::view::{Room, Theme};
+use crate::model::view::{Draw, Room, Theme};
 
 const FIRST: &str = "x = 1\n";
 
@@ -276,4 +276,19 @@ fn two_pages_lose_nothing_whatever_they_do_and_when_the_store_answers() {
             assert!(last.is_none_or(|(.., text)| store.texts.contains(text)), "seed {seed}");
         }
     }
+}
+
+#[test]
+fn a_new_document_begins_with_its_last_line_and_the_list_of_nodes() {
+    let mut state = page();
+    let effects = reduce(&mut state, Action::Open(Source::New));
+    assert_eq!(state.view.draw, Draw::New);
+    let text = state.doc.text();
+    let last = effects.iter().rev().find_map(|effect| match effect {
+        Effect::ShowText { text, caret } => Some((text.as_str(), *caret)),
+        _ => None,
+    });
+    assert_eq!(last, Some((text, text.trim_end().len())), "the caret is behind the last line");
+    reduce(&mut state, Action::Open(Source::Text("y = 2\n".to_owned())));
+    assert_eq!(state.view.draw, Draw::Nothing, "another document has something already");
 }
