@@ -174,9 +174,62 @@ fn paths(report: &Report, n_ticks: usize) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::paths;
+    use std::sync::Arc;
+
+    use super::{outline, paths};
+    use crate::model::action::{Action, Move};
+    use crate::model::answer::Answer;
+    use crate::model::examples::FIRST;
+    use crate::model::layout::Orientation;
+    use crate::model::reduce::{State, reduce};
+    use crate::model::view::{Room, Theme};
     use foldback::construct::Budget;
     use foldback::report::analyse;
+
+    /// What a screen reader has of the list: a line a node.
+    fn transcript(state: &State) -> String {
+        let mut lines = String::new();
+        for item in outline(&state.run, &state.view).split("<li>").skip(1) {
+            let current = item.contains("aria-current");
+            let words = item.split('<').filter_map(|piece| piece.split_once('>'));
+            let words: Vec<&str> =
+                words.map(|(_, text)| text.trim()).filter(|text| !text.is_empty()).collect();
+            lines += &words.join(" ").replace(" ,", ",");
+            lines += if current { " (here)\n" } else { "\n" };
+        }
+        lines
+    }
+
+    #[test]
+    fn the_first_document_is_read_aloud() {
+        let (mut state, _) = State::open(FIRST, Room::default(), Theme::System);
+        let report = analyse(FIRST, &Budget::default()).report;
+        let answer = Arc::new(Answer::new(report, Orientation::Wide));
+        let rev = state.doc.rev();
+        reduce(&mut state, Action::Answered { rev, answer });
+        assert_eq!(transcript(&state), AT_THE_REFUSAL);
+        reduce(&mut state, Action::Step(Move::First));
+        assert_eq!(transcript(&state), AT_FIRST);
+    }
+
+    const AT_THE_REFUSAL: &str = "\
+w param, shape [2,3], gradient 1 of 2 paths
+s SUM_ROWS, shape [2,1], from w, gradient not reached
+c CLAMP, shape [2,1], from s, gradient refused
+y DIV, shape [2,3], from w and c, gradient ready (here)
+g const, shape [2,3], gradient none needed
+loss.1 MUL, shape [2,3], from y and g, gradient ready
+loss SUM, shape [], from loss.1, gradient seed
+";
+    const AT_FIRST: &str = "\
+w param, shape [2,3], gradient not yet (here)
+s SUM_ROWS, shape [2,1], from w, gradient not yet
+c CLAMP, shape [2,1], from s, gradient not yet
+y DIV, shape [2,3], from w and c, gradient not yet
+g const, shape [2,3], gradient none needed
+loss.1 MUL, shape [2,3], from y and g, gradient not yet
+loss SUM, shape [], from loss.1, gradient not yet
+";
 
     #[test]
     fn at_the_end_of_a_build_every_part_has_arrived() {
