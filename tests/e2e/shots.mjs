@@ -21,7 +21,22 @@ const SCENES = [
   { name: "several", at: "", act: (page) => open(page, CALLS).then(() => several(page)) },
   { name: "large", at: "", act: (page) => open(page, large()) },
   { name: "too-large", at: "", act: tooLarge },
+  { name: "proposals", at: "", act: proposals },
+  ...["checks", "steps", "show-fold", "show-rules", "show-paths", "reference", "help", "documents", "draw new", "draw find"].map(
+    (command) => ({ name: command.replace("show-", "").replace(" ", "-"), at: "", act: (page) => panel(page, command) }),
+  ),
 ];
+
+const ROUTER = `# Router
+rules ggml
+param w [2 token, 3 expert] = [[0.2, 0.3, 0.5], [1, 2, 1]]
+s = sum_rows(w)
+y = w / s
+const g [2 token, 3 expert] = [[1, 0, 0], [1, 0, 0]]
+loss = sum(y * g)
+check fd
+train sgd lr=0.1 steps=50
+`;
 
 const CALLS = `# Calls
 rules numpy
@@ -41,6 +56,29 @@ async function open(page, text) {
   }, text);
   await until(page, "its graph", async () => (await page.locator("#graph .node").count()) > 6);
   await still(page);
+}
+
+/** What a command opens, with a router that trains. */
+async function panel(page, command) {
+  await open(page, ROUTER);
+  await page.evaluate((command) => {
+    const button = document.createElement("button");
+    button.dataset.do = command;
+    document.getElementById("app").append(button);
+    button.click();
+    button.remove();
+  }, command);
+  const place = command.startsWith("draw") ? "#draw .palette" : "#over .overbody > *";
+  await page.locator(place).first().waitFor();
+  await still(page);
+}
+
+async function proposals(page) {
+  await page.evaluate(() => document.querySelector("[data-do='tab program']").click());
+  await page.getByRole("textbox", { name: "Program text" }).focus();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("z = cl");
+  await page.locator("#aid .aid").waitFor();
 }
 
 async function closed(page) {

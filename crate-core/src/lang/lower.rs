@@ -37,7 +37,7 @@ use self::complaint::Complaints;
 #[cfg(feature = "full")]
 pub(super) use self::directive::{LOSS, METHODS};
 #[cfg(feature = "full")]
-pub(super) use self::generator::generator_names;
+pub(super) use self::generator::{generator_names, generators};
 use self::machine::Machine;
 
 /// What `load("file")` or `load("file", "tensor")` asks of the host.

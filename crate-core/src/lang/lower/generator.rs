@@ -55,6 +55,12 @@ fn nth(values: &[f64], ix: usize) -> f64 {
     values.get(ix).copied().unwrap_or(0.0)
 }
 
+/// All generators with their parameters, each with its default where it has one.
+pub(in crate::lang) fn generators()
+-> impl Iterator<Item = (&'static str, &'static [(&'static str, Option<f64>)])> {
+    GENERATORS.iter().map(|generator| (generator.name, generator.params))
+}
+
 /// The names of all generators.
 pub(in crate::lang) fn generator_names() -> impl Iterator<Item = &'static str> {
     GENERATORS.iter().map(|generator| generator.name)

@@ -1,7 +1,7 @@
 //! The reference: every op, every code and every rule set, from the tables that the engine itself uses.
 
 use foldback::construct::Budget;
-use foldback::lang::patch::signature;
+use foldback::lang::patch::{language, signature};
 use foldback::ops::def::{Backward, Differs, Flow, OpDef};
 use foldback::ops::{OpKind, by_name};
 use foldback::refusal::Code;
@@ -33,6 +33,26 @@ fn list(html: &mut Html, find: &str) {
     let holds = |text: &str| text.to_lowercase().contains(&find);
     html.raw("<p class=\"find\"><label>Find <input type=\"search\" data-tell=\"find=\" data-key=\"find\" value=\"");
     html.text(&find).raw("\"></label></p>");
+    let parts = language().into_iter().map(|(title, mut rows)| {
+        rows.retain(|(form, says)| holds(title) || holds(form) || holds(says));
+        (title, rows)
+    });
+    let parts: Vec<_> = parts.filter(|(_, rows)| !rows.is_empty()).collect();
+    if !parts.is_empty() {
+        html.raw("<h3>Language<span class=\"sub\">")
+            .int(parts.iter().map(|(_, rows)| rows.len()).sum())
+            .raw("</span></h3><table class=\"refs\">");
+        for (title, rows) in parts {
+            html.raw("<tbody><tr><th colspan=\"2\" scope=\"rowgroup\" class=\"part\">").raw(title);
+            html.raw("</th></tr>");
+            for (form, says) in rows {
+                html.raw("<tr><th scope=\"row\">").text(&form).raw("</th><td>").prose(&says);
+                html.raw("</td></tr>");
+            }
+            html.raw("</tbody>");
+        }
+        html.raw("</table>");
+    }
     let ops: Vec<&OpDef> = OpKind::ALL
         .iter()
         .map(|op| op.def())
