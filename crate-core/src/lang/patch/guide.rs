@@ -81,12 +81,7 @@ mod tests {
         for (form, _) in values {
             // Those without a default need numbers.
             let form = form.replace("(v)", "(2)").replace("(a, b)", "(0, 1)");
-            let form = if form.contains('(') || form == "eye" || form.ends_with('s') {
-                form
-            } else {
-                form + "()"
-            };
-            let called = if form.contains('(') { form } else { format!("{form}()") };
+            let called = if form.contains('(') { form } else { form + "()" };
             let report =
                 analyse(&format!("param w [2, 2] = {called}\nloss = sum(w)\n"), &Budget::default());
             assert!(report.report.whole, "{called}: {:?}", report.report.findings);
