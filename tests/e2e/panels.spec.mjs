@@ -113,7 +113,8 @@ test("the reference finds an op, and its example opens", () =>
     await page.getByRole("button", { name: "Reference" }).click();
     const find = over(page).getByRole("searchbox");
     await find.fill("divides");
-    await until(page, "one op", async () => (await over(page).locator(".refs").first().locator("tr").count()) === 1);
+    await until(page, "one op", async () => (await over(page).locator(".refs .link").count()) === 1);
+    await says(page, over(page).locator(".refs").first(), "a / b");
     assert.equal(await page.evaluate(() => document.activeElement.value), "divides");
     await over(page).getByRole("button", { name: "div", exact: true }).click();
     await says(page, over(page), "GGML_OP_DIV");

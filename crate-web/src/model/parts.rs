@@ -59,6 +59,8 @@ pub enum Put {
     Text,
     /// As its markup; the focus stays on a control like the one that had it.
     Markup,
+    /// As the markup of its items, of which only those that changed are put there anew.
+    Items,
     /// As the markup of the one element that follows it, or of none.
     After,
     /// As this attribute.

@@ -30,7 +30,11 @@ impl Row {
         if known && self.last == now {
             return;
         }
-        put(app, &place, self.part.put, &now, !self.last.is_empty());
+        if self.part.put == Put::Items && known {
+            items(app, &place, &self.last, &now);
+        } else {
+            put(app, &place, self.part.put, &now, !self.last.is_empty());
+        }
         self.place = Some(place);
         self.last = now;
     }
@@ -40,7 +44,7 @@ fn put(app: App, place: &Element, how: Put, text: &str, again: bool) {
     let on = !text.is_empty();
     match how {
         Put::Text => place.set_text_content(Some(text)),
-        Put::Markup => set_markup(app, place, text),
+        Put::Markup | Put::Items => set_markup(app, place, text),
         Put::After => {
             if let Some(old) = place.next_element_sibling().filter(|_| again) {
                 old.remove();
@@ -61,6 +65,23 @@ fn put(app: App, place: &Element, how: Put, text: &str, again: bool) {
                 let _ =
                     button.set_attribute("aria-pressed", if pressed { "true" } else { "false" });
             }
+        }
+    }
+}
+
+/// Replaces the items whose markup is another one; all of them where there are more or fewer. A list can be of thousands,
+/// and a step changes two.
+fn items(app: App, place: &Element, last: &str, now: &str) {
+    const ITEM: &str = "<li>";
+    if last.matches(ITEM).count() != now.matches(ITEM).count() {
+        return set_markup(app, place, now);
+    }
+    let list = place.children();
+    for (ix, (was, is)) in last.split(ITEM).zip(now.split(ITEM)).enumerate().skip(1) {
+        if was != is
+            && let Some(item) = list.item(ix as u32 - 1)
+        {
+            set_markup(app, &item, is.trim_end_matches("</li>"));
         }
     }
 }
