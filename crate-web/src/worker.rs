@@ -124,8 +124,7 @@ fn receive(worker: &Rc<Worker>, request: Request) {
 
 /// The packed `Answer` to a text; none where this part of the engine cannot read it and the whole may.
 ///
-/// A text that pins boxes is such a text, and so is a picture with closed calls.
-#[cfg(not(feature = "full"))]
+/// To the part a text that pins boxes is such a text, and so is a picture with closed calls.
 pub(crate) fn answer(
     analysis: &Analysis,
     text: &str,
@@ -133,23 +132,18 @@ pub(crate) fn answer(
     closed: &str,
 ) -> Option<Vec<u8>> {
     let pins = || text.as_bytes().windows(7).any(|word| word == b"layout ");
-    if analysis.unreadable() || !closed.is_empty() || pins() {
+    let is_beyond = !cfg!(feature = "full") && (!closed.is_empty() || pins());
+    if is_beyond || analysis.unreadable() {
         return None;
     }
-    Some(pack(&Answer::new(analysis.report.clone(), orientation)))
-}
-
-/// The packed `Answer` to a text.
-#[cfg(feature = "full")]
-#[expect(clippy::unnecessary_wraps, reason = "the part of the engine may have none")]
-pub(crate) fn answer(
-    analysis: &Analysis,
-    text: &str,
-    orientation: Orientation,
-    closed: &str,
-) -> Option<Vec<u8>> {
-    let report = crate::model::draft::drafted(&analysis.report, text);
-    Some(pack(&Answer::planned(report, text, orientation, closed)))
+    #[cfg(not(feature = "full"))]
+    let answer = Answer::new(analysis.report.clone(), orientation);
+    #[cfg(feature = "full")]
+    let answer = {
+        let report = crate::model::draft::drafted(&analysis.report, text);
+        Answer::planned(report, text, orientation, closed)
+    };
+    Some(pack(&answer))
 }
 
 /// Breaks the worker the way that the text asks for.

@@ -150,6 +150,9 @@ test("single letters are changed, turned off, and kept", () =>
     await field.fill("q");
     await field.press("Enter");
     await says(page, page.locator("#over"), "at first l");
+    // What buttons say of keys would be untrue: only the map says it now.
+    assert.equal(await page.locator("#dock kbd").first().isVisible(), false);
+    assert.equal(await page.locator(".keymap kbd").first().isVisible(), true);
     await page.keyboard.press("Escape");
     await scrubber(page).focus();
     const judged = () => page.getByRole("combobox", { name: /^Rules/ }).inputValue();
@@ -174,6 +177,7 @@ test("single letters are changed, turned off, and kept", () =>
     await page.keyboard.press("?");
     await page.getByRole("button", { name: "As they were at first" }).click();
     await says(page, page.locator(".letters .ways"), "Turn off");
+    assert.equal(await page.locator("#dock kbd").first().isVisible(), true);
     await page.keyboard.press("Escape");
     await scrubber(page).focus();
     await page.keyboard.press("l");

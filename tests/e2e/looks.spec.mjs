@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, onPage, seriousFindings } from "./lib.mjs";
-import { program, says, scrubber, until } from "./page.mjs";
+import { command, program, says, scrubber, until } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -28,15 +28,6 @@ const SCREENS = [
 /** Those that are lists. */
 const LISTS = ["draw", "find"];
 
-const run = (page, command) =>
-  page.evaluate((command) => {
-    const button = document.createElement("button");
-    button.dataset.do = command;
-    document.getElementById("app").append(button);
-    button.click();
-    button.remove();
-  }, command);
-
 async function atFold(page) {
   await program(page).fill(
     "# looks\nrules numpy\nconst X [3 row, 2] = 1\nparam b [2] = [0, 0]\ny = X + b\nloss = sum(y * [[1,2],[3,4],[5,6]])\ncheck fd\ntrain sgd lr=0.1 steps=2\n",
@@ -50,15 +41,15 @@ async function atFold(page) {
 }
 
 async function each(page, look) {
-  for (const [name, command, word] of SCREENS) {
-    if (command) {
-      await run(page, command);
-      if (name === "reference") await run(page, "tell op=div");
+  for (const [name, opens, word] of SCREENS) {
+    if (opens) {
+      await command(page, opens);
+      if (name === "reference") await command(page, "tell op=div");
       await says(page, page.locator(LISTS.includes(name) ? "#draw" : "#over"), word);
     }
     await look(name);
     if (LISTS.includes(name)) await page.keyboard.press("Escape");
-    else if (command) await run(page, "graph");
+    else if (opens) await command(page, "graph");
   }
 }
 
@@ -84,7 +75,7 @@ test("no screen is wider than 320 pixels", () =>
   onPage(
     browser,
     async (page) => {
-      await run(page, "tab program");
+      await command(page, "tab program");
       await atFold(page);
       await each(page, async (screen) => {
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -22,6 +22,17 @@ export async function until(page, what, probe) {
   }
 }
 
+/** Does what a control with this command does, whether one is in sight or not. */
+export function command(page, words) {
+  return page.evaluate((words) => {
+    const button = document.createElement("button");
+    button.dataset.do = words;
+    document.getElementById("app").append(button);
+    button.click();
+    button.remove();
+  }, words);
+}
+
 /** Lets so many frames pass. */
 export function frames(page, n) {
   return page.evaluate(async (n) => {

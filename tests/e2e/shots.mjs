@@ -1,7 +1,7 @@
 // Pictures of the page into `shots/`, for people to look at: `cargo xtask shots`.
 import { mkdir } from "node:fs/promises";
 import { launch, openPage, ready, url } from "./lib.mjs";
-import { still, until } from "./page.mjs";
+import { command, still, until } from "./page.mjs";
 
 const SIZES = [
   { width: 1440, height: 900 },
@@ -23,7 +23,7 @@ const SCENES = [
   { name: "too-large", at: "", act: tooLarge },
   { name: "proposals", at: "", act: proposals },
   ...["checks", "steps", "show-fold", "show-rules", "show-paths", "reference", "help", "documents", "draw new", "draw find"].map(
-    (command) => ({ name: command.replace("show-", "").replace(" ", "-"), at: "", act: (page) => panel(page, command) }),
+    (words) => ({ name: words.replace("show-", "").replace(" ", "-"), at: "", act: (page) => panel(page, words) }),
   ),
 ];
 
@@ -59,16 +59,10 @@ async function open(page, text) {
 }
 
 /** What a command opens, with a router that trains. */
-async function panel(page, command) {
+async function panel(page, words) {
   await open(page, ROUTER);
-  await page.evaluate((command) => {
-    const button = document.createElement("button");
-    button.dataset.do = command;
-    document.getElementById("app").append(button);
-    button.click();
-    button.remove();
-  }, command);
-  const place = command.startsWith("draw") ? "#draw .palette" : "#over .overbody > *";
+  await command(page, words);
+  const place = words.startsWith("draw") ? "#draw .palette" : "#over .overbody > *";
   await page.locator(place).first().waitFor();
   await still(page);
 }

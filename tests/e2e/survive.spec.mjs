@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, onPage, openPage, ready, url } from "./lib.mjs";
-import { openExample, program, rules, says, scrubber, side, until } from "./page.mjs";
+import { command, openExample, program, rules, says, scrubber, side, until } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -180,20 +180,12 @@ test("a document that would be markup is text in every place", () =>
       ]);
       assert.deepEqual(found, [undefined, 0], where);
     };
-    const run = (command) =>
-      page.evaluate((command) => {
-        const button = document.createElement("button");
-        button.dataset.do = command;
-        document.getElementById("app").append(button);
-        button.click();
-        button.remove();
-      }, command);
     await program(page).fill(hostile);
     await says(page, page.locator("h1"), "<img src=x");
     await says(page, side(page).locator(".made"), "Elements");
     await clean("the page");
     for (const panel of ["checks", "steps", "show-fold", "show-rules", "show-paths", "reference", "documents"]) {
-      await run(panel);
+      await command(page, panel);
       await until(page, panel, async () => {
         const said = await over(page).innerText();
         return said.length > 60 && !said.includes("Making this panel");
@@ -204,7 +196,7 @@ test("a document that would be markup is text in every place", () =>
         await says(page, over(page), "Codes");
         await clean("what is looked for");
       }
-      if (panel !== "documents") await run("graph");
+      if (panel !== "documents") await command(page, "graph");
     }
     await says(page, over(page), "<img src=x");
     await page.getByRole("button", { name: /^Rename/ }).click();
@@ -223,10 +215,10 @@ test("a document that would be markup is text in every place", () =>
     await page.getByRole("button", { name: "Problems" }).first().click();
     await clean("a problem");
     await says(page, over(page), "Rename");
-    await run("tell history");
+    await command(page, "tell history");
     await until(page, "what it changed", () => shows(over(page), "globalThis.pwned=3"));
     await clean("the history");
-    await run("draw new");
+    await command(page, "draw new");
     await says(page, page.locator("#draw"), "mend it first");
     await clean("what can be drawn");
   }));

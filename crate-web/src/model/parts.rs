@@ -119,6 +119,7 @@ impl Seen {
                 view.predict,
                 view.quiz,
                 view.aid,
+                view.keys,
             )
         };
         [

@@ -214,23 +214,54 @@ fn lines(html: &mut Html, opened: &Opened, query: &str) {
 #[cfg(test)]
 mod tests {
     use super::{ACTIONS, HERE, Opened, in_lines, panel};
-    use crate::model::keys::KEYS;
+    use crate::model::action::Action;
+    use crate::model::keys::{Focus, KeyMap, Press, action};
     use crate::model::markup::command;
+    use crate::model::view::Over;
 
     const TEXT: &str = "rules numpy\nparam w [2, 3] = rand(seed=1)\n# Ünits\ns = sum_rows(w)\ny = w / s\nloss = sum(y)\n";
 
     #[test]
     fn every_action_of_the_list_is_one_that_the_page_understands() {
-        for (label, does, keys) in ACTIONS.iter().chain(HERE) {
+        for (label, does, _) in ACTIONS.iter().chain(HERE) {
             assert!(command::read(&does.replace('*', "w")).is_some(), "{label}: {does}");
-            let mut one = keys.chars();
-            if let (Some(key), None) = (one.next(), one.next())
-                && key.is_ascii_alphabetic()
-            {
-                let key = key.to_ascii_lowercase();
-                assert!(KEYS.contains(&key), "{label}: {key}");
-            }
         }
+    }
+
+    /// What a key as the list writes it does in the graph.
+    fn pressed(keys: &str) -> Option<Action> {
+        let (command, key) = match keys.strip_prefix("Ctrl ") {
+            Some(key) => (true, key),
+            None => (false, keys),
+        };
+        let key = match key {
+            "→" | "←" | "Space" => return None,
+            "−" => "-".to_owned(),
+            "Del" => "Delete".to_owned(),
+            key if key.chars().count() == 1 => key.to_lowercase(),
+            key => key.to_owned(),
+        };
+        let press = Press { key: &key, command, ..Press::default() };
+        action(press, Focus::Graph, None, Over::Graph, &KeyMap::default())
+    }
+
+    #[test]
+    fn the_keys_beside_an_action_are_those_that_do_it() {
+        let mut n = 0;
+        for (label, does, keys) in ACTIONS.iter().chain(HERE) {
+            // Arrows and the blank belong to the stepper, Esc and Find to what is open.
+            let Some(by_key) = pressed(keys).filter(|_| !matches!(*keys, "Esc" | "Ctrl F")) else {
+                continue;
+            };
+            let by_list = match (&by_key, command::read(does)) {
+                // Of the key the node is the selected one, of the list it has its name already.
+                (Action::MakeHere(_), Some(Action::Make(words))) => format!("MakeHere({words:?})"),
+                (_, read) => read.map_or(String::new(), |read| format!("{read:?}")),
+            };
+            assert_eq!(format!("{by_key:?}"), by_list, "{label}: {keys}");
+            n += 1;
+        }
+        assert!(n > 18, "only {n} keys were looked at");
     }
 
     #[test]

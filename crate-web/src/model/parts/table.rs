@@ -5,6 +5,7 @@ use super::{
     CAMERA, CHOICE, ENGINE, MADE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT,
 };
 use crate::model::asks::Slot;
+use crate::model::keys::KeyMap;
 use crate::model::map;
 use crate::model::markup::track::{self, Track};
 use crate::model::markup::{Html, outline, over, prints_ne, say, side, trouble};
@@ -22,6 +23,10 @@ pub const PARTS: &[Part] = &[
     part("head > title", Text, SAID | MADE, |state| state.name().to_owned() + " · Foldback"),
     part("#app > .app", Attribute("data-tab"), CHOICE, |state| state.view.tab.key().to_owned()),
     part("#app > .app", Attribute("data-over"), OVER, |state| yes(state.view.over != Over::Graph)),
+    // What the buttons say of keys may not be true any more.
+    part("#app > .app", Class("own-keys"), CHOICE, |state| {
+        set(state.view.keys != KeyMap::default())
+    }),
     // The top bar.
     part("#app .doc span", Text, SAID | MADE, |state| state.name().to_owned()),
     part("#app .saved", Text, SAID | TEXT | ENGINE | MADE, |state| saved(state).to_owned()),
