@@ -29,9 +29,11 @@ fn compare(analysis: &Analysis) -> usize {
     for kept in [&ends as &dyn Fn(NodeId) -> bool, &third, &all] {
         let Some(plan) = Plan::new(graph, graph.len(), kept) else { return 0 };
         let mut planned = Values::<f32>::new();
+        let mut follows = true;
         for round in 0..2 {
             let held = planned.n_held();
-            if !planned.follow(graph, &plan) {
+            follows &= planned.follow(graph, &plan);
+            if !follows {
                 break;
             }
             for (id, _) in graph.nodes().filter(|(id, _)| kept(*id)) {
@@ -40,7 +42,10 @@ fn compare(analysis: &Analysis) -> usize {
             }
             assert!(round == 0 || planned.n_held() == held, "the second round allocates");
         }
-        n_planned += graph.nodes().filter(|(id, _)| !plan.keeps(*id)).count();
+        // One that gives up has shown nothing.
+        if follows {
+            n_planned += graph.nodes().filter(|(id, _)| !plan.keeps(*id)).count();
+        }
     }
     n_planned
 }
