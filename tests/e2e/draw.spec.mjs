@@ -129,6 +129,33 @@ test("a node is renamed, given another value, duplicated and deleted", () =>
     await until(page, "an open input", async () => (await text(page)).includes("sum(?)"));
   }));
 
+test("an output is connected by two clicks and a choice, and what does not fit says why", () =>
+  onPage(browser, async (page) => {
+    await open(page, "rules numpy\nparam w [2, 3] = 1\nparam c [2, 1] = 1\nparam b [5] = 1\ny = w / ?\n");
+    const grip = async (name) => {
+      const node = await page.locator(`#graph [aria-label*=" ${name},"]`).first().getAttribute("data-node");
+      await page.locator(`#graph .grip[data-from="${node}"]`).click();
+      await until(page, "the list", async () => (await lines(page).count()) > 0);
+    };
+    const press = (name) => page.locator(`#graph [aria-label*=" ${name},"]`).first().dispatchEvent("click");
+    await grip("b");
+    await press("y");
+    await until(page, "the inputs of y alone", async () =>
+      (await lines(page).allInnerTexts()).every((line) => line.startsWith("y input")),
+    );
+    const refused = lines(page).filter({ has: page.locator(".t-refuse") });
+    assert.ok((await refused.count()) > 0, "five do not go beside three");
+    assert.match(await refused.first().locator(".says").innerText(), /\w+ \w+/, "and it says why");
+    await page.keyboard.press("Escape");
+    await grip("c");
+    await press("y");
+    await until(page, "the inputs of y alone", async () =>
+      (await lines(page).allInnerTexts()).every((line) => line.startsWith("y input")),
+    );
+    await lines(page).filter({ hasText: "y input 2" }).click();
+    await until(page, "connected", async () => (await text(page)).includes("y = w / c"));
+  }));
+
 test("from an empty document to a passing check by keys alone", () =>
   onPage(browser, async (page) => {
     // F6 leads from pane to pane; the first is the program.

@@ -60,6 +60,12 @@ test("proposals are asked for, close with Escape, and know attributes and nodes"
     // A click takes one, too, and the field keeps the focus.
     await proposals(page).filter({ hasText: "sums" }).first().click();
     await until(page, "it is written", async () => (await program(page).inputValue()).endsWith("min=1) + sums"));
+    await page.keyboard.type(" + su");
+    await until(page, "further ones", async () => (await proposals(page).count()) > 0);
+    // Shift and Tab go back, and what leaves the program takes its proposals along.
+    await page.keyboard.press("Shift+Tab");
+    assert.ok((await program(page).inputValue()).endsWith("+ su"), "nothing is written");
+    await until(page, "they are gone", async () => (await aid(page).count()) === 0);
   }));
 
 test("a card says what a word is, by pointer and by key", () =>

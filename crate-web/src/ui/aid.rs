@@ -4,7 +4,8 @@ use js_sys::{Function, Reflect};
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::*;
 use web_sys::{
-    CssStyleDeclaration, DomRect, Element, HtmlElement, HtmlTextAreaElement, Node, PointerEvent,
+    CssStyleDeclaration, DomRect, Element, Event, HtmlElement, HtmlTextAreaElement, Node,
+    PointerEvent,
 };
 
 use super::app::App;
@@ -24,12 +25,15 @@ const MOST: f64 = 252.0;
 
 /// A key while something stands there; whether it was for that.
 pub(super) fn key(app: App, key: &str) -> bool {
+    // It may have been asked for and hold nothing: then the key is not for it.
+    let Some(list) = one("#aid .aid") else { return false };
     if key == "Escape" {
         app.dispatch(Action::Aid(Aid::Nothing));
         return true;
     }
-    let in_text = focused().is_some_and(|held| held.id() == "text");
-    let Some(list) = by_id::<Element>("aid").filter(|_| in_text) else { return false };
+    if !focused().is_some_and(|held| held.id() == "text") {
+        return false;
+    }
     let lines = all(&list, "[role=option]");
     if lines.is_empty() {
         return false;
@@ -87,6 +91,22 @@ fn size() -> (f64, f64) {
         number(window.inner_width()).unwrap_or_default(),
         number(window.inner_height()).unwrap_or_default(),
     )
+}
+
+/// A proposal that is pressed leaves the focus in the program, so that one can write on.
+pub(super) fn pressed(_: App, event: &JsValue) {
+    if target::<Element>(event)
+        .is_some_and(|at| at.closest("[role=option]").is_ok_and(|o| o.is_some()))
+    {
+        event.unchecked_ref::<Event>().prevent_default();
+    }
+}
+
+/// The focus has left the program: nothing is written there. A card stays until it is closed, or the pointer goes.
+pub(super) fn blurred(app: App, _: &JsValue) {
+    if let Aid::Complete { .. } = app.read(|state| state.view.aid) {
+        app.dispatch(Action::Aid(Aid::Nothing));
+    }
 }
 
 /// The program was scrolled: what stands at a word goes along.

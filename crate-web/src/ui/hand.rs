@@ -232,6 +232,16 @@ pub(super) fn pressed(app: App, event: &JsValue) {
     if held || app.desk(|desk| desk.gesture.travelled >= CLICK) {
         return;
     }
+    // While one looks for where an output can go, a node that is pressed is asked for its inputs.
+    let from = app.read(|state| match state.view.draw {
+        Draw::Connect { .. } => state.run.forward(state.view.selected),
+        _ => None,
+    });
+    if let (Some(from), Some(to)) = (from, node_at(event))
+        && from != to
+    {
+        return app.dispatch(Action::Wire { from, to: Some(to) });
+    }
     let one_more = mouse.shift_key() || mouse.ctrl_key() || mouse.meta_key();
     match node_at(event) {
         Some(node) if one_more => app.dispatch(Action::Mark(node)),

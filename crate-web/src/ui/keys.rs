@@ -30,7 +30,9 @@ pub(super) fn pressed(app: App, event: &JsValue) {
     if app.read(|state| state.view.draw) != Draw::Nothing && draw::key(app, &key) {
         return event.prevent_default();
     }
-    if app.read(|state| state.view.aid) != Aid::Nothing && aid::key(app, &key) {
+    // With another key held it is the text's: one selects, or goes back.
+    let is_plain = !(event.shift_key() || event.ctrl_key() || event.meta_key() || event.alt_key());
+    if is_plain && app.read(|state| state.view.aid) != Aid::Nothing && aid::key(app, &key) {
         return event.prevent_default();
     }
     if focused.as_ref().is_some_and(|element| element.has_attribute("data-scrub"))

@@ -18,7 +18,7 @@ use crate::model::view::Draw;
 type Heard = fn(App, &JsValue);
 
 /// By the id of an element; the empty one is the window.
-const HEARD: [(&str, &str, Heard); 26] = [
+const HEARD: [(&str, &str, Heard); 28] = [
     ("", "keydown", keys::pressed),
     ("", "dragover", |_, event| event.unchecked_ref::<Event>().prevent_default()),
     ("", "drop", files::dropped),
@@ -31,6 +31,8 @@ const HEARD: [(&str, &str, Heard); 26] = [
     ("app", "input", told),
     ("text", "input", editor::typed),
     ("text", "beforeinput", editor::before),
+    ("text", "blur", aid::blurred),
+    ("aid", "mousedown", aid::pressed),
     ("program", "pointermove", aid::pointed),
     ("program", "pointerleave", aid::left),
     ("program", "scroll", aid::scrolled),
