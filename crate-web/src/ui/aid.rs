@@ -31,7 +31,7 @@ pub(super) fn key(app: App, key: &str) -> bool {
         app.dispatch(Action::Aid(Aid::Nothing));
         return true;
     }
-    if !focused().is_some_and(|held| held.id() == "text") {
+    if focused().is_none_or(|held| held.id() != "text") {
         return false;
     }
     let lines = all(&list, "[role=option]");
