@@ -67,13 +67,10 @@ pub(super) fn product<L: Lanes, const WIDTH: usize>(
     (m, k, n): (usize, usize, usize),
 ) {
     let mut packed = vec![[0.0; WIDTH]; k.min(PANEL)];
-    let turned = if a.column == 1 { 0 } else { k.min(PANEL) * m.div_ceil(ROWS) };
-    let mut rows = vec![[0.0; ROWS]; turned];
+    let mut rows = vec![[0.0; ROWS]; k.min(PANEL) * m.div_ceil(ROWS)];
     for from in (0..k).step_by(PANEL) {
         let len = PANEL.min(k - from);
-        if a.column != 1 {
-            pack_rows(a, from, len, m, &mut rows);
-        }
+        pack_rows(a, from, len, m, &mut rows);
         for j in (0..n).step_by(WIDTH) {
             // Rows that overlap are those of a matrix with one row, or with one row turned.
             let lies = j + WIDTH <= n && b.column == 1 && b.row >= n;
@@ -100,47 +97,18 @@ pub(super) fn product<L: Lanes, const WIDTH: usize>(
                 if from > 0 {
                     acc.load::<WIDTH>(&tile, out);
                 }
-                let four = if a.column == 1 {
-                    let row = |r: usize| {
-                        // A row too many is a row twice: nobody reads what comes of it.
-                        let start = (i + r).min(m - 1) * a.row + from;
-                        a.data.get(start..start + len).unwrap_or_default()
-                    };
-                    Four::Rows([row(0), row(1), row(2), row(3)])
+                let at = i / ROWS * len;
+                let rows = rows.get(at..at + len).unwrap_or_default();
+                if few {
+                    let lines = there.chunks(b.row).filter_map(|row| part_of::<WIDTH>(row, j));
+                    acc.add(rows, lines);
                 } else {
-                    let at = i / ROWS * len;
-                    Four::Packed(rows.get(at..at + len).unwrap_or_default())
-                };
-                match (four, few) {
-                    (Four::Rows(rows), false) => acc.rows(rows, strip),
-                    (Four::Packed(rows), false) => acc.packed(rows, strip),
-                    (Four::Rows([r0, r1, r2, r3]), true) => {
-                        let factors = r0.iter().zip(r1).zip(r2).zip(r3);
-                        let lines = there.chunks(b.row).filter_map(|row| part_of::<WIDTH>(row, j));
-                        for ((((a, b), c), d), line) in factors.zip(lines) {
-                            acc.step([*a, *b, *c, *d], line);
-                        }
-                    }
-                    (Four::Packed(rows), true) => {
-                        let lines = there.chunks(b.row).filter_map(|row| part_of::<WIDTH>(row, j));
-                        for (factors, line) in rows.iter().zip(lines) {
-                            acc.step(*factors, line);
-                        }
-                    }
+                    acc.add(rows, strip.iter());
                 }
                 acc.store::<WIDTH>(&tile, out);
             }
         }
     }
-}
-
-/// Four rows of the first operand.
-#[cfg(feature = "full")]
-enum Four<'a> {
-    /// As they lie.
-    Rows([&'a [f32]; ROWS]),
-    /// Side by side.
-    Packed(&'a [[f32; ROWS]]),
 }
 
 /// Sums that are going on: four rows, up to two vectors wide.
@@ -149,44 +117,24 @@ struct Acc<L>([[L; 2]; ROWS]);
 
 #[cfg(feature = "full")]
 impl<L: Lanes> Acc<L> {
-    /// Adds the products of four factors with a strip's line.
+    /// Adds the products of four factors with a strip's line, for each of them. One place of the sum a turn, its factors
+    /// side by side: WebAssembly's compilers run out of registers over more.
     #[inline(always)]
-    fn step<const WIDTH: usize>(&mut self, factors: [f32; ROWS], line: &[f32; WIDTH]) {
-        for (sums, factor) in self.0.iter_mut().zip(factors) {
-            let factor = L::splat(factor);
-            for (sum, lane) in sums.iter_mut().zip(line.as_chunks::<8>().0) {
-                *sum = sum.add(factor.mul(L::load(lane)));
+    fn add<'a, const WIDTH: usize>(
+        &mut self,
+        rows: &[[f32; ROWS]],
+        strip: impl Iterator<Item = &'a [f32; WIDTH]>,
+    ) {
+        let mut own = self.0;
+        for (factors, line) in rows.iter().zip(strip) {
+            for (sums, factor) in own.iter_mut().zip(factors) {
+                let factor = L::splat(*factor);
+                for (sum, lane) in sums.iter_mut().zip(line.as_chunks::<8>().0) {
+                    *sum = sum.add(factor.mul(L::load(lane)));
+                }
             }
         }
-    }
-
-    /// The same for whole rows. Two places of the sum a turn: so many pointers move less often, and the registers suffice.
-    #[inline(always)]
-    fn rows<const WIDTH: usize>(&mut self, rows: [&[f32]; ROWS], strip: &[[f32; WIDTH]]) {
-        let [(r0, t0), (r1, t1), (r2, t2), (r3, t3)] = rows.map(<[f32]>::as_chunks::<2>);
-        let (pairs, rest) = strip.as_chunks::<2>();
-        for ((((r0, r1), r2), r3), lines) in r0.iter().zip(r1).zip(r2).zip(r3).zip(pairs) {
-            for (u, line) in lines.iter().enumerate() {
-                self.step([r0[u], r1[u], r2[u], r3[u]], line);
-            }
-        }
-        for ((((a, b), c), d), line) in t0.iter().zip(t1).zip(t2).zip(t3).zip(rest) {
-            self.step([*a, *b, *c, *d], line);
-        }
-    }
-
-    /// The same for rows side by side.
-    #[inline(always)]
-    fn packed<const WIDTH: usize>(&mut self, rows: &[[f32; ROWS]], strip: &[[f32; WIDTH]]) {
-        let ((places, last), (pairs, rest)) = (rows.as_chunks::<2>(), strip.as_chunks::<2>());
-        for (factors, lines) in places.iter().zip(pairs) {
-            for (factors, line) in factors.iter().zip(lines) {
-                self.step(*factors, line);
-            }
-        }
-        for (factors, line) in last.iter().zip(rest) {
-            self.step(*factors, line);
-        }
+        self.0 = own;
     }
 
     /// Goes on from what stands in the result.
@@ -255,6 +203,18 @@ fn part_of<const WIDTH: usize>(row: &[f32], j: usize) -> Option<&[f32; WIDTH]> {
 #[cfg(feature = "full")]
 fn pack_rows(a: Matrix<'_, f32>, from: usize, len: usize, m: usize, out: &mut [[f32; ROWS]]) {
     for (group, part) in out.chunks_exact_mut(len.max(1)).enumerate() {
+        if a.column == 1 {
+            let row = |r: usize| {
+                // A row too many is a row twice: nobody reads what comes of it.
+                let start = (group * ROWS + r).min(m.saturating_sub(1)) * a.row + from;
+                a.data.get(start..start + len).unwrap_or_default()
+            };
+            let rows = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
+            for (four, (((a, b), c), d)) in part.iter_mut().zip(rows) {
+                *four = [*a, *b, *c, *d];
+            }
+            continue;
+        }
         for (k, four) in part.iter_mut().enumerate() {
             let start = (from + k) * a.column + group * ROWS * a.row;
             if a.row == 1
