@@ -3,7 +3,7 @@
 
 use foldback::autodiff::{Request, build_backward};
 use foldback::construct::Budget;
-use foldback::forward::{Plan, Values};
+use foldback::forward::{Handed, Plan, Values};
 use foldback::graph::NodeId;
 use foldback::lang;
 use foldback::trace::Trace;
@@ -170,7 +170,6 @@ struct Param {
     name: String,
     leaf: NodeId,
     grad: NodeId,
-    now: Vec<f32>,
     after: Vec<f32>,
 }
 
@@ -199,40 +198,33 @@ impl Work {
         let trains = |(name, id): &(String, NodeId)| {
             let node = trace.graph.node(*id);
             let grad = grads.get(id.index()).copied().flatten()?;
-            let now = vec![0.0; node.ty.shape.n_elements() as usize];
-            let param = Param { name: name.clone(), leaf: *id, grad, after: now.clone(), now };
+            let after = vec![0.0; node.ty.shape.n_elements() as usize];
+            let param = Param { name: name.clone(), leaf: *id, grad, after };
             node.flags.param.then_some(param)
         };
         let params: Vec<Param> = leaves.iter().filter_map(trains).collect();
-        let kept = |id: NodeId| id == loss || params.iter().any(|p| p.grad == id);
-        let plans = [trace.n_forward, trace.graph.len()].map(|n| Plan::new(&trace.graph, n, kept));
+        let kept = |id: NodeId| id == loss;
+        let handed = |id: NodeId| params.iter().find(|p| p.grad == id).map(|p| p.leaf);
+        let plans =
+            [trace.n_forward, trace.graph.len()].map(|n| Plan::new(&trace.graph, n, kept, handed));
         Ok(Self { trace, loss, leaves, params, values: Values::new(), plans })
     }
 
     /// Gives a leaf values; false where there is no such leaf.
     pub fn set(&mut self, name: &str, values: &[f32]) -> bool {
         let Some((_, id)) = self.leaves.iter().find(|(own, _)| own == name) else { return false };
-        if let Some(param) = self.params.iter_mut().find(|p| p.leaf == *id) {
-            param.now = values.to_vec();
-        }
         self.values.refill(*id, values);
         true
     }
 
     /// The loss.
     pub fn forward(&mut self) -> f32 {
-        self.evaluate(0);
-        self.loss()
-    }
-
-    /// By the plan where there is one, and where it holds; else node by node.
-    fn evaluate(&mut self, which: usize) {
-        let graph = &self.trace.graph;
-        let n = if which == 0 { self.trace.n_forward } else { graph.len() };
-        let plan = self.plans.get(which).and_then(Option::as_ref);
+        let (graph, n) = (&self.trace.graph, self.trace.n_forward);
+        let plan = self.plans[0].as_ref();
         if !plan.is_some_and(|plan| self.values.follow(graph, plan)) {
             self.values.eval(graph, 0..n);
         }
+        self.loss()
     }
 
     fn loss(&self) -> f32 {
@@ -240,12 +232,20 @@ impl Work {
     }
 
     /// The loss, and every parameter after one step, beside the parameters themselves.
+    ///
+    /// A parameter moves as soon as a part of its gradient is there. By the plan where there is one, and where it holds;
+    /// else node by node.
     pub fn step(&mut self) -> f32 {
-        self.evaluate(1);
-        for param in &mut self.params {
-            let grad = self.values.packed(&self.trace.graph, param.grad);
-            for ((w, p), g) in param.after.iter_mut().zip(&param.now).zip(grad.iter()) {
-                *w = *p - LR as f32 * *g;
+        let Self { trace, plans, values, params, .. } = self;
+        let graph = &trace.graph;
+        let mut take = |part: Handed<'_, f32>| move_by(params, part);
+        let plan = plans[1].as_ref();
+        if !plan.is_some_and(|plan| values.follow_and_hand(graph, plan, &mut take)) {
+            values.eval(graph, 0..graph.len());
+            for ix in 0..params.len() {
+                let Some((leaf, grad)) = params.get(ix).map(|p| (p.leaf, p.grad)) else { break };
+                let (now, grad) = (values.packed(graph, leaf), values.packed(graph, grad));
+                move_by(params, Handed { leaf, at: 0, values: &now, grad: &grad });
             }
         }
         self.loss()
@@ -254,5 +254,15 @@ impl Work {
     /// A parameter after the last step; empty where there is no such parameter.
     pub fn after(&self, name: &str) -> &[f32] {
         self.params.iter().find(|p| p.name == name).map_or(&[], |p| &p.after)
+    }
+}
+
+/// Moves a part of a parameter.
+fn move_by(params: &mut [Param], part: Handed<'_, f32>) {
+    for param in params.iter_mut().filter(|p| p.leaf == part.leaf) {
+        let after = param.after.get_mut(part.at..).unwrap_or_default();
+        for ((w, p), g) in after.iter_mut().zip(part.values).zip(part.grad) {
+            *w = *p - LR as f32 * *g;
+        }
     }
 }

@@ -4,6 +4,8 @@
 #[cfg(feature = "full")]
 mod follow;
 #[cfg(feature = "full")]
+mod fuse;
+#[cfg(feature = "full")]
 mod given;
 #[cfg(feature = "full")]
 mod nearby;
@@ -13,6 +15,8 @@ mod plan;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+#[cfg(feature = "full")]
+pub use self::follow::Handed;
 #[cfg(feature = "full")]
 use self::nearby::{Nearby, Product};
 #[cfg(feature = "full")]

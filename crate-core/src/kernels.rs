@@ -9,10 +9,16 @@ mod lanes;
 mod product;
 #[cfg(feature = "full")]
 mod table;
+#[cfg(feature = "full")]
+mod terms;
 
 pub use self::product::Matrix;
 #[cfg(feature = "full")]
 pub use self::table::Kernels;
+#[cfg(feature = "full")]
+pub use self::terms::Stripes;
+#[cfg(feature = "full")]
+pub(crate) use self::terms::{Divisor, Terms, row_sums};
 use crate::math::Real;
 
 /// The number of stripes of a reduction: the width of the widest vector unit we target, in f32.
@@ -94,83 +100,19 @@ pub(crate) fn each_two<T: Real>(xs: &[T], ys: &[T], out: &mut [T], f: impl Fn(T,
     }
 }
 
-/// Whether some number is none. Without an early end, so that a vector unit can look.
+/// Whether some number is none.
 #[cfg(feature = "full")]
 pub(crate) fn any_nan<T: Real>(xs: &[T]) -> bool {
-    let (turns, rest) = xs.as_chunks::<TURN>();
-    let mut found = [0u32; TURN];
-    for turn in turns {
-        for (n, x) in found.iter_mut().zip(turn) {
-            *n |= u32::from(x.is_nan());
-        }
+    match T::as_f32(xs) {
+        Some(xs) => (Kernels::detect().any_nan)(xs),
+        None => xs.iter().any(|x| x.is_nan()),
     }
-    found.iter().any(|n| *n > 0) || rest.iter().any(|x| x.is_nan())
 }
 
 /// Whether no number is infinite and none is missing. Without an early end, so that a vector unit can look.
 #[cfg(feature = "full")]
 pub fn all_finite(xs: &[f32]) -> bool {
     xs.iter().map(|x| u32::from(!x.is_finite())).sum::<u32>() == 0
-}
-
-/// Sums that are still going on: numbers that come in turn, each in the stripe of its turn.
-#[cfg(feature = "full")]
-#[derive(Clone, Debug, Default)]
-pub struct Stripes<T> {
-    /// Eight stripes, each as wide as a row.
-    acc: Vec<T>,
-}
-
-#[cfg(feature = "full")]
-impl<T: Real> Stripes<T> {
-    /// Begins anew, for rows so wide.
-    pub fn begin(&mut self, width: usize) {
-        self.acc.clear();
-        self.acc.resize(STRIPES * width, T::ZERO);
-    }
-
-    /// Adds rows, the first of which has a turn that eight divides.
-    pub fn add(&mut self, rows: &[T]) {
-        if let Ok(acc) = <&mut [T; STRIPES]>::try_from(self.acc.as_mut_slice()) {
-            // One column: the stripes stay in registers.
-            let mut own = *acc;
-            let (eights, rest) = rows.as_chunks::<STRIPES>();
-            for eight in eights.iter().map(|e| &e[..]).chain([rest]) {
-                for (a, x) in own.iter_mut().zip(eight) {
-                    *a += *x;
-                }
-            }
-            *acc = own;
-            return;
-        }
-        for eight in rows.chunks(self.acc.len().max(1)) {
-            let acc = self.acc.get_mut(..eight.len()).unwrap_or_default();
-            let (acc, rest_acc) = acc.as_chunks_mut::<TURN>();
-            let (eight, rest) = eight.as_chunks::<TURN>();
-            for (acc, turn) in acc.iter_mut().zip(eight) {
-                let mut made = *acc;
-                for (a, x) in made.iter_mut().zip(turn) {
-                    *a += *x;
-                }
-                *acc = made;
-            }
-            for (a, x) in rest_acc.iter_mut().zip(rest) {
-                *a += *x;
-            }
-        }
-    }
-
-    /// The sums.
-    pub fn end(&self, out: &mut [T]) {
-        let width = self.acc.len() / STRIPES;
-        for (column, o) in out.iter_mut().enumerate().take(width) {
-            let mut stripes = [T::ZERO; STRIPES];
-            for (s, x) in stripes.iter_mut().zip(self.acc.iter().skip(column).step_by(width)) {
-                *s = *x;
-            }
-            *o = fold(stripes);
-        }
-    }
 }
 
 /// The sum of the products of two slices, up to the shorter one's length.

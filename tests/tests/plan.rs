@@ -27,7 +27,7 @@ fn compare(analysis: &Analysis) -> usize {
     let all = |_: NodeId| true;
     let mut n_planned = 0;
     for kept in [&ends as &dyn Fn(NodeId) -> bool, &third, &all] {
-        let Some(plan) = Plan::new(graph, graph.len(), kept) else { return 0 };
+        let Some(plan) = Plan::new(graph, graph.len(), kept, |_| None) else { return 0 };
         let mut planned = Values::<f32>::new();
         let mut follows = true;
         for round in 0..2 {

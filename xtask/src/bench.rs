@@ -16,7 +16,14 @@ const FOLDER: &str = "target-wasm/benches";
 /// Compiles the workloads for the browser.
 pub(crate) fn web() -> Result<()> {
     let toolchain = toolchain::find()?;
-    run(toolchain.cargo("rustc").args(HOW).args(["--lib", "--crate-type", "cdylib"]))?;
+    run(toolchain.cargo("rustc").args(HOW).args([
+        "--lib",
+        "--crate-type",
+        "cdylib",
+        "--",
+        "-C",
+        "llvm-args=-disable-lsr",
+    ]))?;
     let made = Path::new(TARGET_FOLDER).join(TARGET).join("measure/foldback_benches.wasm");
     bind_module(&made, Path::new(FOLDER))?;
     println!("wrote {FOLDER}");

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use super::fuse::{Term, absorb, adds_up, look_late};
 use super::is_packed;
 use crate::graph::{Graph, Init, Node, NodeId, NodeKind, View};
-use crate::ops::def::{Pace, resolve_axes};
+use crate::ops::def::{Pace, Sign, resolve_axes};
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
 
-/// About as many elements of each node are in work at a time.
-const BLOCK: usize = 4096;
+/// About as many elements of each node are in work at a time: what a group works in stays in the fastest cache.
+const BLOCK: usize = 2048;
 
 /// What to do, in order.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(super) enum Step {
 pub(super) struct Group {
     /// How many rows.
     pub(super) rows: usize,
-    /// How many of them at a time; eight divides it.
+    /// How many of them at a time; eight divides their elements.
     pub(super) at_once: usize,
     /// How wide they are.
     pub(super) width: usize,
@@ -77,6 +78,8 @@ pub(super) enum Goal {
     Slot,
     /// Into a buffer of the group.
     Buffer(usize),
+    /// The same, and it is handed out beside this leaf's values.
+    Handed(usize, NodeId),
     /// Into the group's running sums of this number, so many columns wide; into its own storage at the end.
     Stripes { ix: usize, columns: usize },
     /// Nowhere: whoever reads it reads its source.
@@ -90,6 +93,12 @@ pub(super) struct Member {
     pub(super) goal: Goal,
     pub(super) part: Part,
     pub(super) src: Vec<Source>,
+    /// What it adds up, if it is a sum.
+    pub(super) term: Option<Term>,
+    /// Whether it takes away what it adds up.
+    pub(super) minus: bool,
+    /// Whether its values are looked through for NaN.
+    pub(super) looks: bool,
 }
 
 /// A plan for a graph.
@@ -102,12 +111,22 @@ pub struct Plan {
     pub(super) buffer: usize,
     /// For each node whether it has a value of its own afterwards.
     pub(super) stands: Vec<bool>,
+    /// Nodes that are handed out whole, at the end, and the leaf of each.
+    pub(super) whole: Vec<(NodeId, NodeId)>,
+    /// Leaves that the plan takes for the number that the graph says they are.
+    pub(super) numbers: Vec<NodeId>,
 }
 
 impl Plan {
-    /// A plan for a graph's first `n` nodes, by which those that `kept` names have values afterwards; `None` for graphs
-    /// that are evaluated node by node.
-    pub fn new(graph: &Graph, n: usize, kept: impl Fn(NodeId) -> bool) -> Option<Self> {
+    /// A plan for a graph's first `n` nodes, by which those that `kept` names have values afterwards, and those that
+    /// `handed` gives a leaf of their shape are handed out beside its values: gradients that nobody looks at any more
+    /// once their parameters have moved. `None` for graphs that are evaluated node by node.
+    pub fn new(
+        graph: &Graph,
+        n: usize,
+        kept: impl Fn(NodeId) -> bool,
+        handed: impl Fn(NodeId) -> Option<NodeId>,
+    ) -> Option<Self> {
         let plain =
             |node: &Node| !node.flags.in_place && matches!(node.ty.dtype, DType::F32 | DType::Bool);
         if !graph.prefix(n).all(|(_, node)| plain(node)) {
@@ -117,6 +136,8 @@ impl Plan {
             graph,
             readers: vec![0; graph.len()],
             kept: vec![false; graph.len()],
+            handed: vec![None; graph.len()],
+            numbers: Vec::new(),
             inside: vec![Inside::No; graph.len()],
             steps: Vec::new(),
             open: None,
@@ -128,7 +149,11 @@ impl Plan {
             for s in node.src() {
                 planner.read(*s);
             }
-            if kept(id) {
+            let leaf = handed(id).filter(|leaf| graph.node(*leaf).ty.shape == node.ty.shape);
+            if let Some(place) = planner.handed.get_mut(id.index()) {
+                *place = leaf;
+            }
+            if kept(id) || leaf.is_some() && node.view.is_some() {
                 // A view stands where its storage does.
                 let root = graph.storage(id).root;
                 for id in [id, root] {
@@ -142,8 +167,10 @@ impl Plan {
             planner.take(id, node);
         }
         planner.close();
-        let Planner { steps, n_buffers, buffer, stands, .. } = planner;
-        Some(Self { steps, n_buffers, buffer, stands })
+        let Planner { steps, n_buffers, buffer, stands, handed, numbers, .. } = planner;
+        let stay = graph.prefix(n).zip(handed).zip(&stands).filter(|(_, stays)| **stays);
+        let whole = stay.filter_map(|(((id, _), leaf), _)| Some((id, leaf?))).collect();
+        Some(Self { steps, n_buffers, buffer, stands, whole, numbers })
     }
 
     /// Whether a node has a value after the plan has been followed.
@@ -177,6 +204,8 @@ struct Planner<'a> {
     /// How many times each node is read.
     readers: Vec<u32>,
     kept: Vec<bool>,
+    handed: Vec<Option<NodeId>>,
+    numbers: Vec<NodeId>,
     inside: Vec<Inside>,
     steps: Vec<Step>,
     open: Option<Open>,
@@ -238,11 +267,12 @@ impl Planner<'_> {
         }
     }
 
-    /// A number that a rule wrote beside a tensor: it is read as a number, whatever shape it was given.
+    /// A number beside a tensor, that a rule wrote or that the gradient began with: it is read as a number, whatever
+    /// shape it was given.
     fn number(&self, id: NodeId) -> Option<f64> {
         let node = self.graph.node(id);
         match &node.kind {
-            NodeKind::Leaf(init @ Init::Fill(_)) if node.flags.inline && node.name.is_none() => {
+            NodeKind::Leaf(init @ Init::Fill(_)) if !node.flags.param && node.name.is_none() => {
                 Some(init.element(&node.ty, 0))
             }
             _ => None,
@@ -422,6 +452,7 @@ impl Planner<'_> {
             let all_inside =
                 self.readers.get(id.index()).is_some_and(|n| *n as usize == readers.len());
             let private = all_inside && self.kept.get(id.index()) == Some(&false);
+            let handed = self.handed.get(id.index()).copied().flatten();
             let stretches = |r: &usize| {
                 let op = open.members.get(*r).and_then(|(id, _)| graph.node(*id).op());
                 op.is_some_and(|op| op.def().stretches)
@@ -429,29 +460,47 @@ impl Planner<'_> {
             let only_stretches = node.op().is_some_and(|op| op.def().forward.pace == Pace::Stretch)
                 && src.first().is_some_and(|s| s.part != Part::Row)
                 && readers.iter().all(stretches);
-            let goal = if *part == Part::All {
+            let same = times_one(node, &src).filter(|s| s.part == *part);
+            let mut made = Member {
+                node: *id,
+                goal: Goal::Slot,
+                part: *part,
+                src,
+                term: (adds_up(graph, *id) && *part != Part::Row).then_some(Term::Plain),
+                minus: false,
+                looks: node.flags.carries.is_some(),
+            };
+            if *part == Part::All {
                 n_stripes += 1;
                 let columns = if node.ty.shape.n_elements() == 1 { 1 } else { width(shape) };
-                Goal::Stripes { ix: n_stripes - 1, columns }
+                made.goal = Goal::Stripes { ix: n_stripes - 1, columns };
+            } else if private && let Some(leaf) = handed {
+                made.goal = Goal::Handed(usize::MAX, leaf);
             } else if private && only_stretches {
-                Goal::Nowhere
+                made.goal = Goal::Nowhere;
+                let of = node.src().first().copied().filter(|s| !places.contains_key(s));
+                if let Some(number) = of.and_then(|s| self.as_number(s)) {
+                    made.src = vec![number];
+                }
+            } else if private && let Some(same) = same {
+                (made.goal, made.src, made.looks) = (Goal::Nowhere, vec![same], false);
             } else if private {
-                Goal::Buffer(usize::MAX)
-            } else {
-                Goal::Slot
-            };
-            members.push(Member { node: *id, goal, part: *part, src });
+                made.goal = Goal::Buffer(usize::MAX);
+            }
+            members.push(made);
         }
+        look_late(graph, &mut members, &readers);
+        absorb(graph, &mut members, &readers, &places, width(shape));
         let n_buffers = share_buffers(&mut members, &readers, &places);
         for m in &members {
             self.set(m.node, Inside::No);
-            if matches!(m.goal, Goal::Buffer(_) | Goal::Nowhere)
+            if matches!(m.goal, Goal::Buffer(_) | Goal::Handed(..) | Goal::Nowhere)
                 && let Some(place) = self.stands.get_mut(m.node.index())
             {
                 *place = false;
             }
         }
-        let at_once = (BLOCK / width(shape).max(1)).max(1).next_multiple_of(8);
+        let at_once = at_once(width(shape));
         self.n_buffers = self.n_buffers.max(n_buffers);
         self.buffer = self.buffer.max(at_once.min(rows(shape)) * width(shape));
         let (rows, width) = (rows(shape), width(shape));
@@ -462,19 +511,48 @@ impl Planner<'_> {
         }
     }
 
+    /// A number as an operand.
+    fn as_number(&mut self, id: NodeId) -> Option<Source> {
+        let x = self.number(id)?;
+        let node = self.graph.node(id);
+        if !node.flags.inline {
+            self.numbers.push(id);
+        }
+        let ty = TensorType { shape: Shape::SCALAR, ..node.ty };
+        Some(Source { place: Place::Number(x), part: Part::All, ty })
+    }
+
     /// An operand that has its value before the group begins.
-    fn outer(&self, of: Shape, reader: &Node, id: NodeId) -> Source {
+    fn outer(&mut self, of: Shape, reader: &Node, id: NodeId) -> Source {
         let node = self.graph.node(id);
         let stretches = reader.op().is_some_and(|op| op.def().stretches);
-        if stretches && let Some(x) = self.number(id) {
-            let ty = TensorType { shape: Shape::SCALAR, ..node.ty };
-            return Source { place: Place::Number(x), part: Part::All, ty };
+        if stretches && let Some(number) = self.as_number(id) {
+            return number;
         }
         let place = match node.view {
             Some(View { root, offset, .. }) if is_packed_view(node) => Place::Slot(root, offset),
             _ => Place::Slot(id, 0),
         };
         Source { place, part: part(of, node.ty.shape).unwrap_or(Part::All), ty: node.ty }
+    }
+}
+
+/// How many rows of a width go through a group at a time: as many as a block holds, and so many that eight divides
+/// their elements.
+fn at_once(width: usize) -> usize {
+    match BLOCK / width.max(1) {
+        rows if rows >= 8 => rows & !7,
+        rows if width.is_multiple_of(8) => rows.max(1),
+        _ => 8,
+    }
+}
+
+/// What a product with 1 is.
+fn times_one(node: &Node, src: &[Source]) -> Option<Source> {
+    let is_one = |s: &Source| matches!(s.place, Place::Number(x) if x.to_bits() == 1f64.to_bits());
+    match (node.op()?.def().sign, src) {
+        (Some(Sign::Infix("*")), [one, other] | [other, one]) if is_one(one) => Some(*other),
+        _ => None,
     }
 }
 
@@ -505,13 +583,16 @@ fn share_buffers(
     let mut n_buffers = 0;
     for ix in 0..members.len() {
         let own = members.get(ix).map_or(Goal::Slot, |m| m.goal);
-        if matches!(own, Goal::Buffer(_)) {
+        if matches!(own, Goal::Buffer(_) | Goal::Handed(..)) {
             let buffer = free.pop().unwrap_or_else(|| {
                 n_buffers += 1;
                 n_buffers - 1
             });
             if let Some(m) = members.get_mut(ix) {
-                m.goal = Goal::Buffer(buffer);
+                m.goal = match own {
+                    Goal::Handed(_, leaf) => Goal::Handed(buffer, leaf),
+                    _ => Goal::Buffer(buffer),
+                };
             }
             if let Some(list) = last.get(ix).and_then(|at| ends.get_mut(*at)) {
                 list.push(buffer);
@@ -522,7 +603,8 @@ fn share_buffers(
     let goals: Vec<Goal> = members.iter().map(|m| m.goal).collect();
     for source in members.iter_mut().flat_map(|m| &mut m.src) {
         if let Place::Slot(id, _) = source.place
-            && let Some(Goal::Buffer(b)) = places.get(&id).and_then(|at| goals.get(*at))
+            && let Some(Goal::Buffer(b) | Goal::Handed(b, _)) =
+                places.get(&id).and_then(|at| goals.get(*at))
         {
             source.place = Place::Buffer(*b);
         }

@@ -123,10 +123,12 @@ impl<L: Lanes> Acc<L> {
     fn add<'a, const WIDTH: usize>(
         &mut self,
         rows: &[[f32; ROWS]],
-        strip: impl Iterator<Item = &'a [f32; WIDTH]>,
+        mut strip: impl Iterator<Item = &'a [f32; WIDTH]>,
     ) {
         let mut own = self.0;
-        for (factors, line) in rows.iter().zip(strip) {
+        for factors in rows {
+            // Two pointers that move, which `zip` would make one index of.
+            let Some(line) = strip.next() else { break };
             for (sums, factor) in own.iter_mut().zip(factors) {
                 let factor = L::splat(*factor);
                 for (sum, lane) in sums.iter_mut().zip(line.as_chunks::<8>().0) {

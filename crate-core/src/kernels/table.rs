@@ -11,6 +11,7 @@
 
 use super::lanes::Lanes;
 use super::product::{Matrix, product};
+use super::terms::{Terms, sums_of_eight};
 use super::{STRIPES, fold};
 
 /// The sizes `(m, k, n)` of a product of matrices.
@@ -29,6 +30,10 @@ pub struct Kernels {
     pub product: fn(Matrix<'_, f32>, Matrix<'_, f32>, &mut [f32], Sizes),
     /// `out[i][j]` is the sum of the products of row `i` of `a` and row `j` of `b`, with sizes `(m, k, n)`.
     pub dots: fn(&[f32], &[f32], &mut [f32], Sizes),
+    /// The sum of each row of eight terms, or of what they are less than 0.
+    pub(crate) sums_of_eight: fn(&Terms<'_, f32>, bool, &mut [f32]),
+    /// Whether some number is none.
+    pub any_nan: fn(&[f32]) -> bool,
 }
 
 impl Kernels {
@@ -39,6 +44,8 @@ impl Kernels {
         dot: dot::<[f32; 8]>,
         product: product::<[f32; 8], 8>,
         dots: dots::<[f32; 8]>,
+        sums_of_eight: sums_of_eight::<[f32; 8]>,
+        any_nan: any_nan::<[f32; 8]>,
     };
 
     /// Two registers of WebAssembly at a time.
@@ -51,6 +58,8 @@ impl Kernels {
             dot: dot::<Pair>,
             product: product::<Pair, 8>,
             dots: dots::<Pair>,
+            sums_of_eight: sums_of_eight::<Pair>,
+            any_nan: any_nan::<Pair>,
         }
     };
 
@@ -62,6 +71,8 @@ impl Kernels {
         dot: avx2::dot,
         product: avx2::product,
         dots: avx2::dots,
+        sums_of_eight: avx2::sums_of_eight,
+        any_nan: avx2::any_nan,
     };
 
     /// The best row that this machine can run.
@@ -81,7 +92,7 @@ impl Kernels {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::super::lanes::avx2::Avx;
-    use super::{Matrix, Sizes};
+    use super::{Matrix, Sizes, Terms};
 
     macro_rules! with_avx2 {
         ($name:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)?, $body:path) => {
@@ -102,6 +113,11 @@ mod avx2 {
         product(a: Matrix<'_, f32>, b: Matrix<'_, f32>, out: &mut [f32], sizes: Sizes),
         super::product::<Avx, 16>
     );
+    with_avx2!(
+        sums_of_eight(terms: &Terms<'_, f32>, minus: bool, out: &mut [f32]),
+        super::sums_of_eight::<Avx>
+    );
+    with_avx2!(any_nan(xs: &[f32]) -> bool, super::any_nan::<Avx>);
     with_avx2!(dots(a: &[f32], b: &[f32], out: &mut [f32], sizes: Sizes), super::dots::<Avx>);
 }
 
@@ -140,6 +156,17 @@ fn dot<L: Lanes>(xs: &[f32], ys: &[f32]) -> f32 {
         acc = acc.add(L::load(x).mul(L::load(y)));
     }
     folded(acc.add(L::load(&filled(rest_x)).mul(L::load(&filled(rest_y)))))
+}
+
+/// Without an early end: nearly always there is none.
+#[inline(always)]
+fn any_nan<L: Lanes>(xs: &[f32]) -> bool {
+    let (chunks, rest) = xs.as_chunks::<STRIPES>();
+    let mut noted = L::splat(0.0);
+    for chunk in chunks {
+        noted = noted.note_nan(L::load(chunk));
+    }
+    noted.note_nan(L::load(&filled(rest))).is_noted()
 }
 
 /// Two rows with two rows at a time: each element is loaded once for two products.

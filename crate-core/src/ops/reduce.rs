@@ -100,7 +100,7 @@ pub(super) fn by_line<T: Real>(data: &[T], n: usize, out: &mut [T], f: impl Fn(&
 pub(super) fn columns<T: Real>(rows: &[T], out: &mut [T]) {
     let mut stripes = kernels::Stripes::default();
     stripes.begin(out.len());
-    stripes.add(rows);
+    stripes.take(&kernels::Terms::Plain(rows), false, 0);
     stripes.end(out);
 }
 

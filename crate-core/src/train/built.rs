@@ -177,7 +177,8 @@ pub(super) fn build(
         }
     }
     let kept = |id: NodeId| id.index() < trace.n_forward || ends.get(id.index()) == Some(&true);
-    let plan = if stays { Plan::new(&trace.graph, trace.graph.len(), kept) } else { None };
+    let handed = |_: NodeId| None;
+    let plan = if stays { Plan::new(&trace.graph, trace.graph.len(), kept, handed) } else { None };
     let built = Built {
         loss: leaves.made.loss,
         outputs: model.outputs,
