@@ -31,7 +31,7 @@ fn pace(graph: &Graph, id: NodeId) -> Option<Pace> {
 
 /// Whether a node adds up and does nothing else.
 pub(super) fn adds_up(graph: &Graph, id: NodeId) -> bool {
-    matches!(pace(graph, id), Some(Pace::Sum(_) | Pace::Fold))
+    matches!(pace(graph, id), Some(Pace::SumRows | Pace::Sum(_) | Pace::Fold))
 }
 
 /// Whether a NaN in any operand is a NaN in the result.

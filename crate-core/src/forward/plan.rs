@@ -13,7 +13,7 @@ use crate::ops::def::{Pace, Sign, resolve_axes};
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
 
 /// About as many elements of each node are in work at a time: what a group works in stays in the fastest cache.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 4096;
 
 /// What to do, in order.
 #[derive(Clone, Debug)]
@@ -329,7 +329,7 @@ impl Planner<'_> {
         let shape = match op.def().forward.pace {
             Pace::Whole => return None,
             Pace::Each | Pace::Stretch => node.ty.shape,
-            Pace::Rows | Pace::Lines(_) | Pace::Sum(_) | Pace::Fold => {
+            Pace::Rows | Pace::SumRows | Pace::Lines(_) | Pace::Sum(_) | Pace::Fold => {
                 self.graph.node(*src.first()?).ty.shape
             }
         };
@@ -388,7 +388,7 @@ impl Planner<'_> {
                 let stretches = def.stretches || def.forward.pace == Pace::Stretch;
                 (alright && (stretches || parts.iter().all(same))).then_some(own)
             }
-            Pace::Rows | Pace::Lines(_) => {
+            Pace::Rows | Pace::SumRows | Pace::Lines(_) => {
                 if let Pace::Lines(ix) = def.forward.pace {
                     let shape = self.graph.node(*src.first()?).ty.shape;
                     let axes = line_axes(params, ix, shape)?;

@@ -354,6 +354,8 @@ pub enum Pace {
     Rows,
     /// Line by line along the axis that this attribute names.
     Lines(usize),
+    /// The sum of each row.
+    SumRows,
     /// The sum over the axes that this attribute names.
     Sum(usize),
     /// The sum down to a smaller shape.

@@ -118,19 +118,36 @@ pub(super) fn lines<T: Real>(
     f: impl Fn(&[T]) -> T,
 ) {
     let Some(a) = cx.src.first() else { return };
-    let rank = shape.rank();
-    let last = (rank.saturating_sub(axes.len())..rank).eq(axes.iter().copied());
-    let n = axes.iter().map(|x| shape.dim(*x) as usize).product::<usize>();
-    if last && n > 0 {
+    if let Some(n) = last_axes(shape, axes) {
         by_line(a.data, n, cx.out, f);
         return;
     }
+    let n = axes.iter().map(|x| shape.dim(*x) as usize).product();
     let lines = Lines::new(shape, axes);
     let mut line = Vec::with_capacity(n);
     for (o, start) in cx.out.iter_mut().zip(&lines.starts) {
         lines.gather(*start, a.data, &mut line);
         *o = f(&line);
     }
+}
+
+/// Gives each element of the result the sum of the elements that go into it.
+pub(super) fn sums<T: Real>(cx: &mut Cx<'_, T>, shape: Shape, axes: &[usize]) {
+    #[cfg(feature = "full")]
+    if let Some(n) = last_axes(shape, axes)
+        && let Some(a) = cx.src.first()
+    {
+        return kernels::row_sums(&kernels::Terms::Plain(a.data), false, n, cx.out);
+    }
+    lines(cx, shape, axes, crate::kernels::sum);
+}
+
+/// How many elements of the last axes go into one, where these are the last ones.
+fn last_axes(shape: Shape, axes: &[usize]) -> Option<usize> {
+    let rank = shape.rank();
+    let last = (rank.saturating_sub(axes.len())..rank).eq(axes.iter().copied());
+    let n = axes.iter().map(|x| shape.dim(*x) as usize).product::<usize>();
+    (last && n > 0).then_some(n)
 }
 
 /// Gives each line of the result the line that `f` makes of the first source's, in place.

@@ -76,7 +76,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
     }
     #[cfg(feature = "full")]
     if to == [from[0], from[1], from[2], 1] {
-        return reduce::by_line(a.data, from[3], cx.out, crate::kernels::sum);
+        return crate::kernels::row_sums(&crate::kernels::Terms::Plain(a.data), false, from[3], cx.out);
     }
     let mut line = Vec::with_capacity(reps.iter().product());
     for (at, o) in cx.out.iter_mut().enumerate() {

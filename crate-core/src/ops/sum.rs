@@ -7,7 +7,6 @@ use super::def::{
 };
 use super::reduce;
 use crate::graph::Value;
-use crate::kernels;
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::rules::RuleSet;
@@ -64,7 +63,7 @@ fn value<T: Real>(cx: &mut Cx<'_, T>) {
             let rows = cx.src.first().map_or(&[][..], |a| a.data);
             return reduce::columns(rows, cx.out);
         }
-        reduce::lines(cx, shape, &axes, kernels::sum);
+        reduce::sums(cx, shape, &axes);
     }
 }
 

@@ -7,7 +7,6 @@ use super::def::{
 };
 use super::reduce;
 use crate::graph::Value;
-use crate::kernels;
 use crate::math::Real;
 use crate::refusal::Reason;
 use crate::tensor::{Shape, TensorType};
@@ -25,7 +24,7 @@ pub(super) const DEF: OpDef = OpDef {
     stretches: false,
     storage: Storage::Own,
     flow: &[Flow::carries("g, copied", &[])],
-    forward: forward!(value, Rows),
+    forward: forward!(value, SumRows),
     backward: Backward::Rule(rule),
     differs: &[],
     check: Check {
@@ -47,7 +46,7 @@ fn last(shape: Shape) -> Vec<usize> {
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
     let shape = cx.shape(0);
-    reduce::lines(cx, shape, &last(shape), kernels::sum);
+    reduce::sums(cx, shape, &last(shape));
 }
 
 fn rule(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Contributions, Reason> {
