@@ -43,10 +43,7 @@ impl Budget {
         if graph.len() >= self.nodes {
             return Err(Reason::Budget { limit: Limit::Nodes, max: self.nodes as u64 });
         }
-        // An axis of 0 must not hide another that is endless: loops run over it all the same.
-        let spread =
-            shape.dims().iter().fold(1u64, |n, d| n.saturating_mul(u64::from((*d).max(1))));
-        if spread > self.tensor_elements {
+        if shape.n_at_least_one() > self.tensor_elements {
             return Err(Reason::Budget { limit: Limit::TensorElements, max: self.tensor_elements });
         }
         if needs > 0 && graph.n_elements().saturating_add(needs) > self.elements {
@@ -143,11 +140,10 @@ pub(crate) fn flagged(
     let (broadcast, most) = (rules.broadcast(), budget.tensor_elements);
     let cx = ShapeCx { src: src_ty, params: &what.params, broadcast, most };
     let ty = (def.shape)(&cx)?;
-    let first = what.src.first().map(|s| graph.storage(*s));
-    let view: Option<View> = match (def.storage, first) {
-        (Storage::Window(window), Some(of)) => window(&cx, &of),
+    let view: Option<View> = match (def.storage, what.src.first()) {
+        (Storage::Window(window), Some(first)) => window(&cx, &graph.storage(*first)),
         (Storage::Second, _) => what.src.get(1).map(|s| graph.storage(*s)),
-        (Storage::OwnOrFirst, Some(of)) if what.in_place => {
+        (Storage::OwnOrFirst, Some(first)) if what.in_place => {
             let a = cx.ty(0);
             if !a.dtype.is_float() {
                 return Err(Reason::SrcDtype { got: a.dtype });
@@ -159,7 +155,7 @@ pub(crate) fn flagged(
                     b: a.shape,
                 });
             }
-            Some(of)
+            Some(graph.storage(*first))
         }
         (Storage::Own, _) if what.in_place => return Err(Reason::NotInPlace),
         _ => None,

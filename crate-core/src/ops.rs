@@ -88,6 +88,7 @@ macro_rules! op_table {
             ];
 
             /// What is known of the op.
+            #[inline]
             pub const fn def(self) -> &'static OpDef {
                 match self {
                     $(

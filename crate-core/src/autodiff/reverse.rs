@@ -99,7 +99,9 @@ impl Build<'_> {
                 src_ty.clear();
                 src_ty.extend(src.iter().map(|s| graph.node(*s).ty));
                 views.clear();
-                views.extend(src.iter().map(|s| graph.storage(*s)));
+                if src.iter().any(|s| graph.node(*s).view.is_some()) {
+                    views.extend(src.iter().map(|s| graph.storage(*s)));
+                }
                 is_sent.clear();
                 is_sent.extend(src.iter().map(|s| self.grad(*s).is_some()));
                 let site = Site {
@@ -123,7 +125,8 @@ impl Build<'_> {
 
     /// Whether the elements of a node stand one after the other.
     pub(super) fn is_packed(&self, id: NodeId) -> bool {
-        self.trace.graph.storage(id).is_packed(self.trace.graph.node(id).ty.shape)
+        let node = self.trace.graph.node(id);
+        node.view.is_none_or(|view| view.is_packed(node.ty.shape))
     }
 
     fn visit(&mut self, op: OpKind, rule: Rule, site: &Site<'_>) -> Result<(), Stopped> {

@@ -773,7 +773,7 @@ pub struct Site<'a> {
     pub wants: &'a [bool],
     /// Whether the elements of its gradient stand one after the other, as after no transpose.
     pub is_packed: bool,
-    /// Where the sources' values lie.
+    /// Where the sources' values lie; empty where each is in storage of its own.
     pub src_view: &'a [View],
     /// Which sources have been sent a gradient already.
     pub is_sent: &'a [bool],

@@ -88,9 +88,10 @@ const MAX_MOVES: u64 = 1 << 16;
 /// The gradient of a part where the strides of the storage put it in the packed gradient of its source; nothing where
 /// that is large, or beyond the gradient's buffer, which is not ours to say.
 fn misplaced(emit: &mut Emit<'_>, site: &Site<'_>) -> Result<Option<NodeId>, Reason> {
-    let (own, of) = (emit.sink.graph().storage(site.node), site.src_view.first());
+    let own = emit.sink.graph().storage(site.node);
+    let of = site.src_view.first().map_or(0, |of| of.offset);
     let (n, k) = (site.shape(0).n_elements(), site.ty.shape.n_elements());
-    let start = of.and_then(|of| own.offset.checked_sub(of.offset));
+    let start = own.offset.checked_sub(of);
     let Some(start) = start.filter(|_| n.saturating_mul(k) <= MAX_MOVES) else { return Ok(None) };
     let mut moves = vec![0.0; (n * k) as usize];
     for flat in 0..k as usize {
