@@ -288,6 +288,15 @@ impl Graph {
         Some(id)
     }
 
+    /// Appends a node of another's type without a name, in storage of its own.
+    pub(crate) fn push_like(&mut self, of: NodeId, kind: NodeKind, flags: Flags) -> Option<NodeId> {
+        let id = NodeId::at(self.nodes.len())?;
+        let ty = self.node(of).ty;
+        self.n_elements = self.n_elements.saturating_add(ty.shape.n_elements());
+        self.nodes.push(Node { kind, ty, flags, name: None, view: None });
+        Some(id)
+    }
+
     /// How many elements more a node needs: a view none, a write what it writes over. That is kept, for whoever asks
     /// what was there.
     pub(crate) fn needs(&self, shape: Shape, view: Option<&View>, writes: bool) -> u64 {

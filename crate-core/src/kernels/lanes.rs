@@ -31,6 +31,11 @@ pub(super) trait Lanes: Copy {
     fn is_noted(self) -> bool;
     /// The fold of each of four: `((x0 + x4) + (x2 + x6)) + ((x1 + x5) + (x3 + x7))`.
     fn fold_four(four: [Self; 4]) -> [f32; 4];
+    /// Four rows of four as four columns.
+    #[inline(always)]
+    fn turn(rows: [&[f32; 4]; 4]) -> [[f32; 4]; 4] {
+        std::array::from_fn(|k| rows.map(|row| row[k]))
+    }
 }
 
 /// What every machine has.
@@ -236,6 +241,27 @@ pub(super) mod simd128 {
         #[inline(always)]
         fn is_noted(self) -> bool {
             v128_any_true(v128_or(self.0, self.1))
+        }
+
+        #[inline(always)]
+        fn turn(rows: [&[f32; 4]; 4]) -> [[f32; 4]; 4] {
+            // SAFETY: each address is that of four floats; it need not be aligned.
+            let [a, b, c, d] = rows.map(|row| unsafe { v128_load(row.as_ptr().cast()) });
+            let (ab, cd) = (i32x4_shuffle::<0, 4, 1, 5>(a, b), i32x4_shuffle::<0, 4, 1, 5>(c, d));
+            let (low, high) =
+                (i32x4_shuffle::<2, 6, 3, 7>(a, b), i32x4_shuffle::<2, 6, 3, 7>(c, d));
+            let columns = [
+                i32x4_shuffle::<0, 1, 4, 5>(ab, cd),
+                i32x4_shuffle::<2, 3, 6, 7>(ab, cd),
+                i32x4_shuffle::<0, 1, 4, 5>(low, high),
+                i32x4_shuffle::<2, 3, 6, 7>(low, high),
+            ];
+            let mut out = [[0.0; 4]; 4];
+            for (line, column) in out.iter_mut().zip(columns) {
+                // SAFETY: the four floats are borrowed for writing.
+                unsafe { v128_store(line.as_mut_ptr().cast(), column) };
+            }
+            out
         }
 
         #[inline(always)]

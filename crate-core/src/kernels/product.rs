@@ -70,7 +70,7 @@ pub(super) fn product<L: Lanes, const WIDTH: usize>(
     let mut rows = vec![[0.0; ROWS]; k.min(PANEL) * m.div_ceil(ROWS)];
     for from in (0..k).step_by(PANEL) {
         let len = PANEL.min(k - from);
-        pack_rows(a, from, len, m, &mut rows);
+        pack_rows::<L>(a, from, len, m, &mut rows);
         for j in (0..n).step_by(WIDTH) {
             // Rows that overlap are those of a matrix with one row, or with one row turned.
             let lies = j + WIDTH <= n && b.column == 1 && b.row >= n;
@@ -203,7 +203,14 @@ fn part_of<const WIDTH: usize>(row: &[f32], j: usize) -> Option<&[f32; WIDTH]> {
 
 /// Puts four rows side by side, place by place of the sum, for every four.
 #[cfg(feature = "full")]
-fn pack_rows(a: Matrix<'_, f32>, from: usize, len: usize, m: usize, out: &mut [[f32; ROWS]]) {
+#[inline(always)]
+fn pack_rows<L: Lanes>(
+    a: Matrix<'_, f32>,
+    from: usize,
+    len: usize,
+    m: usize,
+    out: &mut [[f32; ROWS]],
+) {
     for (group, part) in out.chunks_exact_mut(len.max(1)).enumerate() {
         if a.column == 1 {
             let row = |r: usize| {
@@ -211,8 +218,13 @@ fn pack_rows(a: Matrix<'_, f32>, from: usize, len: usize, m: usize, out: &mut [[
                 let start = (group * ROWS + r).min(m.saturating_sub(1)) * a.row + from;
                 a.data.get(start..start + len).unwrap_or_default()
             };
-            let rows = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
-            for (four, (((a, b), c), d)) in part.iter_mut().zip(rows) {
+            let [(a, ra), (b, rb), (c, rc), (d, rd)] =
+                [row(0), row(1), row(2), row(3)].map(<[f32]>::as_chunks::<4>);
+            let (squares, rest) = part.as_chunks_mut::<4>();
+            for ((((square, a), b), c), d) in squares.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                *square = L::turn([a, b, c, d]);
+            }
+            for ((((four, a), b), c), d) in rest.iter_mut().zip(ra).zip(rb).zip(rc).zip(rd) {
                 *four = [*a, *b, *c, *d];
             }
             continue;

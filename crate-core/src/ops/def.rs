@@ -882,16 +882,21 @@ pub fn same_as_first(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     Ok(cx.ty(0).as_f32())
 }
 
+/// Whether an elementwise op of two such operands makes another of them.
+pub fn alike(a: &TensorType, b: &TensorType) -> bool {
+    a.shape == b.shape
+        && a.dtype == DType::F32
+        && b.dtype == DType::F32
+        && a.axes == [None; MAX_RANK]
+        && b.axes == a.axes
+}
+
 /// The result of an elementwise op of two operands under the rules' broadcast.
 pub fn elementwise(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
     // Most operands are alike, and nothing has to be joined.
     if crate::WHOLE
         && let [a, b] = cx.src
-        && a.shape == b.shape
-        && a.dtype == DType::F32
-        && b.dtype == DType::F32
-        && a.axes == [None; MAX_RANK]
-        && b.axes == a.axes
+        && alike(a, b)
     {
         return Ok(*a);
     }
