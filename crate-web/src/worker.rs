@@ -17,7 +17,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use crate::model::answer::Answer;
 use crate::model::layout::Orientation;
-use crate::protocol::{Body, Job, Reply, Request, VERSION, pack};
+use crate::protocol::{Body, Job, Reply, Request, VERSION};
 
 #[cfg(feature = "full")]
 mod jobs;
@@ -90,6 +90,8 @@ fn receive(worker: &Rc<Worker>, request: Request) {
             if worker.faults {
                 fail_on_purpose(&text);
             }
+            // Memory that a worker has had stays its own, so two texts are never held at once.
+            worker.analysis.take();
             let analysis = analyse(&text, &Budget::default());
             match answer(&analysis, &text, orientation, &closed) {
                 Some(bytes) => worker.reply(rev, Body::Report, Some(bytes)),
@@ -137,13 +139,13 @@ pub(crate) fn answer(
         return None;
     }
     #[cfg(not(feature = "full"))]
-    let answer = Answer::new(analysis.report.clone(), orientation);
+    let (report, picture) =
+        (&analysis.report, crate::model::picture::draw(&analysis.report, orientation));
     #[cfg(feature = "full")]
-    let answer = {
-        let report = crate::model::draft::drafted(&analysis.report, text);
-        Answer::planned(report, text, orientation, closed)
-    };
-    Some(pack(&answer))
+    let report = &*crate::model::draft::drafted(&analysis.report, text);
+    #[cfg(feature = "full")]
+    let picture = crate::model::plan::draw(report, text, orientation, closed);
+    Some(Answer::packed(report, &picture))
 }
 
 /// Breaks the worker the way that the text asks for.

@@ -196,6 +196,37 @@ for (const n of [300, 1000, 1900]) {
   }
   await page.getByRole("button", { name: "Fit" }).click();
 }
+// From end to end and back, with all lines of the outline: to the paint of that frame, and one step beside it.
+for (const n of [60, 500, 1900]) {
+  await open(graph(n));
+  const { jumps, singles, count } = await page.evaluate(async () => {
+    const scrubber = document.getElementById("scrubber");
+    scrubber.focus();
+    const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
+    const painted = () =>
+      new Promise((done) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => done();
+        port2.postMessage(0);
+      });
+    const press = async (key) => {
+      await new Promise((done) => setTimeout(done, 150));
+      // Pressed within a frame, so that its style, layout and paint come before the next message.
+      await frame();
+      const start = performance.now();
+      scrubber.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      await painted();
+      return performance.now() - start;
+    };
+    const jumps = [];
+    const singles = [];
+    for (let round = 0; round < 30; round += 1) jumps.push(await press(round % 2 === 0 ? "Home" : "End"));
+    for (let round = 0; round < 20; round += 1) singles.push(await press("ArrowLeft"));
+    return { jumps, singles, count: scrubber.getAttribute("aria-valuemax") };
+  });
+  large[`jump to paint, ${count} steps (limit 100)`] = jumps;
+  large[`one step to paint, ${count} steps`] = singles;
+}
 await open(graph(300));
 large["interaction to next paint, 300 nodes"] = await page.evaluate(async () => {
   const times = [];

@@ -2,7 +2,7 @@
 // pointer, by touch and by keys.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, onPage, seriousFindings } from "./lib.mjs";
+import { launch, onPage, ready, seriousFindings } from "./lib.mjs";
 import { frames, program, says, toPane, until } from "./page.mjs";
 
 let browser;
@@ -290,6 +290,59 @@ test("of a large graph only what is in sight is in the page, and the outline has
     );
     assert.ok((await boxes.count()) < 400, `${await boxes.count()} boxes`);
     assert.ok(here);
+  }));
+
+test("after a jump every line of the outline is right at once, and is the same element", () =>
+  onPage(browser, async (page) => {
+    await open(page, long(600));
+    const outline = page.getByRole("list", { name: "Outline" });
+    await outline.getByRole("button").nth(5).focus();
+    // What the outline says in the very turn of the last command, before anything is painted.
+    const after = (...commands) =>
+      page.evaluate(async (commands) => {
+        const list = document.querySelector("#program .outline");
+        const held = document.activeElement;
+        const lines = [...list.children];
+        for (const does of commands) {
+          const button = document.createElement("button");
+          button.dataset.do = does;
+          document.getElementById("app").append(button);
+          button.click();
+          button.remove();
+        }
+        await new Promise((done) => {
+          const { port1, port2 } = new MessageChannel();
+          port1.onmessage = () => done();
+          port2.postMessage(0);
+        });
+        const kept = lines.length === list.children.length && lines.every((line, ix) => line === list.children[ix]);
+        return {
+          kept: kept && document.activeElement === held,
+          markup: list.innerHTML,
+          says: [...list.querySelectorAll(".st")].map((word) => word.textContent),
+          here: [...list.querySelectorAll("[aria-current=true] .nm")].map((name) => name.textContent),
+        };
+      }, commands);
+    const first = await after("first");
+    assert.ok(first.kept, "lines of a list with the same nodes stay, and so does the focus");
+    assert.ok(first.says.length > 600);
+    assert.deepEqual([...new Set(first.says)].sort(), ["not yet"]);
+    assert.deepEqual(first.here, ["n0"]);
+    const last = await after("last");
+    assert.ok(last.kept);
+    assert.deepEqual([...new Set(last.says)].sort(), ["ready", "seed"]);
+    assert.equal(last.here.length, 1);
+    // Two in a row end in the second one.
+    assert.deepEqual(await after("first", "last"), last);
+    assert.deepEqual(await after("last", "first"), first);
+    const middle = await after("first", "step 2700");
+    assert.ok(middle.says.includes("ready"));
+    assert.notEqual(middle.markup, last.markup);
+    // A page that has just been opened at this step has made the list anew, and has the same.
+    await page.reload();
+    await ready(page);
+    await saved(page);
+    assert.equal(await outline.evaluate((list) => list.innerHTML), middle.markup);
   }));
 
 test("a graph that is too large to be drawn says so, and its outline remains", () =>

@@ -1,8 +1,8 @@
 // The program's editor: proposals, cards, brackets, what is found, and which letters do what.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launch, onPage, seriousFindings } from "./lib.mjs";
-import { program, says, scrubber, until } from "./page.mjs";
+import { launch, onPage, ready, seriousFindings } from "./lib.mjs";
+import { command, program, says, scrubber, until } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -203,4 +203,54 @@ test("square brackets walk the contributions to one gradient", () =>
     assert.equal(steps.size, 3, "a has three consumers, and each of them its step");
     await page.keyboard.press("]");
     assert.ok(steps.has(await scrubber(page).getAttribute("aria-valuenow")), "they go round");
+  }));
+
+test("an edit makes its own lines anew and no others, and all have the right colours", () =>
+  onPage(browser, async (page) => {
+    let text = "rules numpy\nparam n0 [2] = 1\n";
+    for (let ix = 1; ix < 40; ix += 1) text += `n${ix} = relu(n${ix - 1})\n`;
+    await write(page, `${text}loss = sum(n39)\n`);
+    await command(page, "first");
+    const lines = () =>
+      page.evaluate(() => {
+        const lines = [...document.querySelectorAll("#program div.code > .ln")];
+        const known = lines.filter((line) => line.known).length;
+        for (const line of lines) line.known = true;
+        const text = lines.map((line) => line.lastChild.textContent).join("\n");
+        // Where the caret and the step are is no matter of colours.
+        const markup = lines.map((line) => line.innerHTML).join("\n");
+        return { n: lines.length, known, text, markup, now: document.querySelectorAll("#program .ln.now").length };
+      });
+    const saved = () => says(page, page.locator(".saved"), "Saved");
+    await lines();
+    const at = (line) =>
+      program(page).evaluate((field, line) => {
+        const byte = field.value.split("\n").slice(0, line).join("\n").length;
+        field.setSelectionRange(byte, byte);
+      }, line);
+    // In a line, a new line, over the end of a line, and back.
+    const edits = [
+      [20, "+ 1", 1],
+      [20, "\nm = n3", 30],
+      [12, " # a < b & c", 1],
+      [43, "\nb = 1", 5],
+    ];
+    for (const [line, typed, most] of edits) {
+      await at(line);
+      // At once: what is wrong on the way takes the shapes from the lines after it.
+      await page.keyboard.insertText(typed);
+      await saved();
+      const now = await lines();
+      assert.equal(now.text, await program(page).inputValue());
+      assert.ok(now.n - now.known <= most, `${now.n - now.known} lines are new after ${typed}`);
+      assert.equal(now.now, 1);
+    }
+    await page.keyboard.press("Control+z");
+    await saved();
+    const { text: shown, markup } = await lines();
+    assert.equal(shown, await program(page).inputValue());
+    await page.reload();
+    await ready(page);
+    await saved();
+    assert.equal((await lines()).markup, markup);
   }));

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::Orientation;
 use super::picture::{PicBox, Picture, draw};
 use super::view::Size;
+use crate::protocol::pack;
 
 /// The answer to a text.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -23,11 +24,9 @@ impl Answer {
         Self { report, picture }
     }
 
-    /// The same with the pins that the text has, and with calls that are drawn closed.
-    #[cfg(feature = "full")]
-    pub fn planned(report: Report, text: &str, orientation: Orientation, closed: &str) -> Self {
-        let picture = super::plan::draw(&report, text, orientation, closed);
-        Self { report, picture }
+    /// Both as an answer is packed: a report of thousands of steps is not copied for it.
+    pub fn packed(report: &Report, picture: &Picture) -> Vec<u8> {
+        pack(&(report, picture))
     }
 
     /// The whole picture's.
@@ -49,5 +48,24 @@ impl Answer {
     pub fn place(&self, node: u32) -> Option<((f64, f64), Size)> {
         let rect = self.boxed(self.box_of(node)?)?.rect;
         Some(((rect.x, rect.y), Size { width: rect.w, height: rect.h }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answer;
+    use crate::model::examples::FIRST;
+    use crate::model::layout::Orientation;
+    use crate::protocol::{pack, unpack};
+    use foldback::construct::Budget;
+    use foldback::report::analyse;
+
+    #[test]
+    fn what_is_packed_in_parts_is_the_answer() {
+        let report = analyse(FIRST, &Budget::default()).report;
+        let answer = Answer::new(report, Orientation::Wide);
+        let bytes = Answer::packed(&answer.report, &answer.picture);
+        assert_eq!(bytes, pack(&answer));
+        assert_eq!(unpack(&bytes), Some(answer));
     }
 }

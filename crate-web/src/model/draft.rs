@@ -3,6 +3,7 @@
 //! The report of a text with open inputs ends before them. Here the nodes that wait for them are added, as the
 //! language's own sketch has them, and what a whole graph alone can have is left out.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use foldback::lang::patch::{Drawn, DrawnKind, Input, sketch};
@@ -12,13 +13,13 @@ use foldback::report::{NodeRow, Report, Role, TickGlyph, Weight};
 pub const UNKNOWN: u32 = u32::MAX;
 
 /// The report with its open nodes; the same where there is none, or where something else is wrong, too.
-pub fn drafted(report: &Report, text: &str) -> Report {
-    let mut report = report.clone();
+pub fn drafted<'a>(report: &'a Report, text: &str) -> Cow<'a, Report> {
     let mut errors = report.findings.iter().filter(|finding| finding.weight == Weight::Error);
     let is_open = errors.clone().count() > 0 && errors.all(|finding| finding.code == "open-input");
     if report.whole || !is_open {
-        return report;
+        return Cow::Borrowed(report);
     }
+    let mut report = report.clone();
     let n = report.n_forward as usize;
     report.nodes.truncate(n);
     report.ticks.retain(|tick| matches!(tick.kind, TickGlyph::Shape | TickGlyph::Value));
@@ -41,7 +42,7 @@ pub fn drafted(report: &Report, text: &str) -> Report {
     report.grads.resize(report.nodes.len(), None);
     report.needed.resize(report.nodes.len(), false);
     report.whole = true;
-    report
+    Cow::Owned(report)
 }
 
 fn row(drawn: &Drawn, known: &BTreeMap<String, u32>, text: &str) -> NodeRow {
@@ -94,7 +95,7 @@ mod tests {
     use foldback::report::{Report, analyse};
 
     fn draft(text: &str) -> Report {
-        drafted(&analyse(text, &Budget::default()).report, text)
+        drafted(&analyse(text, &Budget::default()).report, text).into_owned()
     }
 
     #[test]
@@ -119,7 +120,7 @@ mod tests {
             ["param w = 1\nloss = w * w\n", "param w = 1\ny = w +\n", "y = ?\nz = nothing\n", ""]
         {
             let report = analyse(text, &Budget::default()).report;
-            assert_eq!(drafted(&report, text), report, "{text}");
+            assert_eq!(*drafted(&report, text), report, "{text}");
         }
     }
 

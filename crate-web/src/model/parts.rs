@@ -5,6 +5,7 @@
 use super::reduce::State;
 use super::view::{Camera, Room, Scroll, View};
 
+pub mod change;
 mod table;
 
 pub use table::PARTS;
@@ -59,8 +60,8 @@ pub enum Put {
     Text,
     /// As its markup; the focus stays on a control like the one that had it.
     Markup,
-    /// As the markup of its items, of which only those that changed are put there anew.
-    Items,
+    /// As its markup; where only words and attributes are others, they alone are put there.
+    Changes,
     /// As the markup of the one element that follows it, or of none.
     After,
     /// As this attribute.

@@ -37,8 +37,9 @@ pub(super) struct Desk {
     pub(super) shown: Option<(At, f64)>,
     /// The fingers on it.
     pub(super) gesture: Gesture,
-    /// Of which text and answer the editor's colours are.
+    /// Of which text and answer the editor's colours are, and the colours.
     pub(super) coloured: Option<(u32, u32)>,
+    pub(super) colours: String,
     /// The one timer of playing: pausing and playing again must not make two.
     pub(super) beat: Option<i32>,
     /// Where the pointer rests on the program, and the timer of that.

@@ -17,6 +17,9 @@ use crate::model::{map, names, stage, svg};
 /// Steps closer than this, in milliseconds, are not animated.
 const FAST: f64 = 150.0;
 
+/// Nor are those over more ticks than this: a node's are fewer.
+const FAR: usize = 60;
+
 /// The group of a box or an edge, a box's button over it, and what they last got.
 struct Shown {
     group: Element,
@@ -90,12 +93,13 @@ pub(super) fn draw(app: App) {
     opened(app);
 }
 
-/// Going back restores, and steps that follow fast would never end: neither is animated.
+/// Going back restores, a jump is no motion, and steps that follow fast would never end: none of them is animated.
 fn hold_still(desk: &mut Desk, pane: &Element, at: At) {
     let now = browser::now();
     let Some((shown, when)) = desk.shown.replace((at, now)) else { return };
     if shown != at {
-        let still = at.tick < shown.tick || now - when < FAST;
+        // What goes back goes far, as numbers without a sign have it.
+        let still = at.tick.wrapping_sub(shown.tick) > FAR || now - when < FAST;
         let _ = pane.class_list().toggle_with_force("still", still);
     }
 }

@@ -18,7 +18,10 @@ pub(super) fn paint(app: App) {
     let mut fresh = false;
     if app.desk(|desk| std::mem::replace(&mut desk.coloured, of)) != of {
         let colours = app.read(|state| code::code(state.doc.text(), said(state)));
-        under.set_inner_html(&colours);
+        app.desk(|desk| {
+            repaint(&under, &desk.colours, &colours);
+            desk.colours = colours;
+        });
         fresh = true;
     }
     // The caret and the step change often: only classes of lines change with them.
@@ -38,6 +41,25 @@ pub(super) fn paint(app: App) {
     {
         nearest(&line);
     }
+}
+
+/// So many lines are changed one by one.
+const FEW: usize = 50;
+
+/// Changes the lines that are others, and no others: of a long text each keystroke would make thousands of elements.
+fn repaint(under: &Element, was: &str, is: &str) {
+    let (head, n, come) = code::changed(was, is);
+    if was.is_empty() || n > FEW {
+        return under.set_inner_html(is);
+    }
+    let lines = under.children();
+    for line in (0..n).filter_map(|_| lines.item(head as u32)) {
+        line.remove();
+    }
+    let _ = match lines.item(head as u32) {
+        Some(next) => next.insert_adjacent_html("beforebegin", &come),
+        None => under.insert_adjacent_html("beforeend", &come),
+    };
 }
 
 /// Marks the bracket at the caret and the one that it belongs to.

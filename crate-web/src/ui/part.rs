@@ -6,6 +6,7 @@ use web_sys::{Element, HtmlElement, HtmlInputElement, HtmlSelectElement};
 use super::app::App;
 use super::browser::{all, focused, one};
 use super::over;
+use crate::model::parts::change::{Change, changes};
 use crate::model::parts::{Part, Put};
 
 /// A row, and what it put where.
@@ -30,9 +31,8 @@ impl Row {
         if known && self.last == now {
             return;
         }
-        if self.part.put == Put::Items && known {
-            items(app, &place, &self.last, &now);
-        } else {
+        let changes = known && self.part.put == Put::Changes;
+        if !(changes && change(&place, &self.last, &now).is_some()) {
             put(app, &place, self.part.put, &now, !self.last.is_empty());
         }
         self.place = Some(place);
@@ -44,7 +44,7 @@ fn put(app: App, place: &Element, how: Put, text: &str, again: bool) {
     let on = !text.is_empty();
     match how {
         Put::Text => place.set_text_content(Some(text)),
-        Put::Markup | Put::Items => set_markup(app, place, text),
+        Put::Markup | Put::Changes => set_markup(app, place, text),
         Put::After => {
             if let Some(old) = place.next_element_sibling().filter(|_| again) {
                 old.remove();
@@ -69,21 +69,22 @@ fn put(app: App, place: &Element, how: Put, text: &str, again: bool) {
     }
 }
 
-/// Replaces the items whose markup is another one; all of them where there are more or fewer. A list can be of thousands,
-/// and a step changes two.
-fn items(app: App, place: &Element, last: &str, now: &str) {
-    const ITEM: &str = "<li>";
-    if last.matches(ITEM).count() != now.matches(ITEM).count() {
-        return set_markup(app, place, now);
-    }
-    let list = place.children();
-    for (ix, (was, is)) in last.split(ITEM).zip(now.split(ITEM)).enumerate().skip(1) {
-        if was != is
-            && let Some(item) = list.item(ix as u32 - 1)
-        {
-            set_markup(app, &item, is.trim_end_matches("</li>"));
+/// Changes the words and attributes that are others, where nothing else is.
+fn change(place: &Element, last: &str, now: &str) -> Option<()> {
+    let elements = place.query_selector_all("*").ok()?;
+    let n = changes(last, now, &mut |Change { element, name, value }| {
+        let element: Element = elements.get(element)?.unchecked_into();
+        if !name.is_empty() {
+            let _ = element.set_attribute(name, value);
+        } else if element.child_element_count() == 0 {
+            element.set_text_content(Some(value));
+        } else {
+            return None;
         }
-    }
+        Some(())
+    })?;
+    // Somebody else may have put something there, such as a translator.
+    (n == elements.length()).then_some(())
 }
 
 /// Replaces the markup. A control that had the focus has it again if there still is one like it.

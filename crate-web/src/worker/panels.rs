@@ -12,6 +12,8 @@ pub(super) fn make(worker: &Rc<Worker>, rev: u32, slot: u32, text: &str, ask: St
     }
     let mut opened = worker.opened.borrow_mut();
     if opened.as_ref().is_none_or(|opened| opened.text != text) {
+        // The old one goes first: memory that a worker has had stays its own.
+        *opened = None;
         *opened = Some(Opened::new(text));
     }
     let html = opened.as_ref().map(|opened| panel(opened, &ask)).unwrap_or_default();

@@ -17,22 +17,38 @@ pub struct Said<'a> {
 /// The text's lines as markup. What depends on the step or the caret is not in it: see [`line_of_node`].
 pub fn code(text: &str, said: Option<Said<'_>>) -> String {
     let marks = said.map(|said| Marks::new(text, said)).unwrap_or_default();
-    let pieces = colours(text);
+    let all = colours(text);
+    let mut pieces = all.as_slice();
     let mut html = Html::new();
     let mut start = 0;
     for (ix, line) in text.split('\n').enumerate() {
         let end = start + line.len();
         let look = if marks.refused.contains(&ix) { " bad" } else { "" };
         html.raw("<div class=\"ln").raw(look).raw("\"><i>").int(ix + 1).raw("</i>");
-        if let Some((_, shape)) = marks.shapes.iter().find(|(at, _)| *at == ix) {
+        if let Some(shape) = marks.shapes.get(ix).filter(|shape| !shape.is_empty()) {
             html.raw("<b>").text(shape).raw("</b>");
         }
         html.raw("<span>");
-        spans(&mut html, text, start..end, &pieces, &marks.under);
+        // The line's own, for there can be thousands.
+        while pieces.first().is_some_and(|piece| piece.end <= start) {
+            pieces = &pieces[1..];
+        }
+        let n = pieces.iter().take_while(|piece| piece.start < end).count();
+        spans(&mut html, text, start..end, &pieces[..n], &marks.under);
         html.raw("</span></div>");
         start = end + 1;
     }
     html.done()
+}
+
+/// What makes the lines of one [`code`] those of another one: after so many lines, so many go, and this comes.
+pub fn changed(was: &str, is: &str) -> (usize, usize, String) {
+    let lines = |code| str::split_inclusive(code, "</div>").collect::<Vec<&str>>();
+    let (was, is) = (lines(was), lines(is));
+    let head = was.iter().zip(&is).take_while(|(was, is)| was == is).count();
+    let rest = was[head..].iter().rev().zip(is[head..].iter().rev());
+    let tail = rest.take_while(|(was, is)| was == is).count();
+    (head, was.len() - tail - head, is[head..is.len() - tail].concat())
 }
 
 /// An underline: its bytes, and whether the build stopped there.
@@ -48,8 +64,8 @@ struct Marks {
     under: Vec<Under>,
     /// Lines at which the build stopped.
     refused: Vec<usize>,
-    /// By line.
-    shapes: Vec<(usize, String)>,
+    /// By line; empty where there is none.
+    shapes: Vec<String>,
 }
 
 impl Marks {
@@ -73,15 +89,20 @@ impl Marks {
             }
         }
         marks.under.sort_by_key(|under| under.start);
+        // Where each line begins: to count lines anew for each node would take the square of their number.
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         let nodes = &said.report.nodes;
         let forward = nodes.iter().take(said.report.n_forward as usize);
         for node in forward.filter(|node| node.role != Role::Inline && !node.name.contains('.')) {
             let Some((start, _)) = node.span.and_then(|span| shift.span(span)) else { continue };
-            let line = line_of(text, start);
-            let written = text.lines().nth(line).unwrap_or("");
-            let head = written.split('=').next().unwrap_or("");
-            if node.role == Role::Op || !head.contains('[') {
-                marks.shapes.push((line, shape(&node.shape)));
+            let line = starts.partition_point(|at| *at <= start).saturating_sub(1);
+            let written = starts.get(line).and_then(|at| text.get(*at..)).unwrap_or("");
+            let head = written.split(['=', '\n']).next().unwrap_or("");
+            let all = marks.shapes.len().max(line + 1);
+            marks.shapes.resize(all, String::new());
+            if marks.shapes[line].is_empty() && (node.role == Role::Op || !head.contains('[')) {
+                marks.shapes[line] = shape(&node.shape);
             }
         }
         marks
@@ -260,7 +281,7 @@ fn spans(
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, Shift, brackets, code};
+    use super::{Said, Shift, brackets, changed, code};
     use foldback::report::{FindingRow, NodeRow, Report, Role};
 
     fn finding(span: (u32, u32), stops: bool) -> FindingRow {
@@ -270,6 +291,35 @@ mod tests {
             span: Some(span),
             ..FindingRow::default()
         }
+    }
+
+    #[test]
+    fn only_lines_that_differ_are_changed() {
+        let texts = [
+            "",
+            "a",
+            "a\nb",
+            "a\nb\nc",
+            "a\nx\nc",
+            "a\nb\nb\nc",
+            "x\na\nb\nc",
+            "a\nb\n",
+            "b\nb\nb",
+        ];
+        for (was, is) in texts.iter().flat_map(|was| texts.iter().map(move |is| (was, is))) {
+            let (was, is) = (code(was, None), code(is, None));
+            let (head, n, come) = changed(&was, &is);
+            let lines: Vec<&str> = was.split_inclusive("</div>").collect();
+            assert_eq!(
+                [&lines[..head].concat(), &come, &lines[head + n..].concat()]
+                    .map(String::as_str)
+                    .concat(),
+                is
+            );
+        }
+        let (head, n, come) = changed(&code("a\nb\nc", None), &code("a\nx\nc", None));
+        assert_eq!((head, n, come.matches("<div").count()), (1, 1, 1));
+        assert_eq!(changed(&code("a", None), &code("a", None)), (1, 0, String::new()));
     }
 
     #[test]

@@ -43,7 +43,9 @@ pub fn outline(run: &Run, view: &View) -> String {
             Status::Refused => ("cross", "t-refuse"),
         };
         html.raw("<li><button data-do=\"select ").int(ix).raw("\" data-key=\"o").int(ix).raw("\"");
-        html.raw(if inspected == Some(ix as u32) { " aria-current=\"true\">" } else { ">" });
+        // Said either way, so that a step changes words and attributes and nothing else.
+        let is_here = inspected == Some(ix as u32);
+        html.raw(" aria-current=\"").raw(if is_here { "true" } else { "false" }).raw("\">");
         html.raw("<span class=\"")
             .raw(tone)
             .raw("\">")
@@ -190,7 +192,7 @@ mod tests {
     fn transcript(state: &State) -> String {
         let mut lines = String::new();
         for item in outline(&state.run, &state.view).split("<li>").skip(1) {
-            let current = item.contains("aria-current");
+            let current = item.contains("aria-current=\"true\"");
             let words = item.split('<').filter_map(|piece| piece.split_once('>'));
             let words: Vec<&str> =
                 words.map(|(_, text)| text.trim()).filter(|text| !text.is_empty()).collect();

@@ -1,6 +1,6 @@
 //! The table itself, in the page's own order.
 
-use super::Put::{After, Attribute, Class, Flag, Items, Markup, Pressed, Text, Value};
+use super::Put::{After, Attribute, Changes, Class, Flag, Markup, Pressed, Text, Value};
 use super::{
     CAMERA, CHOICE, ENGINE, MADE, OVER, Part, ROOM, SAID, SCROLL, SIDE, STEP, Signals, TEXT,
 };
@@ -44,7 +44,7 @@ pub const PARTS: &[Part] = &[
     part("#program .working", Text, ENGINE, |state| working(&state.link).to_owned()),
     part("#program > .head", After, ENGINE, |state| trouble::crash(&state.link)),
     part("#complaint", Markup, SAID, |state| trouble::complaint(&state.run)),
-    part("#program .outline", Items, SAID | STEP, |state| {
+    part("#program .outline", Changes, SAID | STEP, |state| {
         outline::outline(&state.run, &state.view)
     }),
     // The graph's head, and what is over the graph.

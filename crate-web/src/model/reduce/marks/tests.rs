@@ -8,6 +8,7 @@ use crate::model::answer::Answer;
 use crate::model::asks::{Slot, drawables};
 use crate::model::layout::Orientation;
 use crate::model::names::Arrow;
+use crate::model::plan;
 use crate::model::reduce::{State, reduce};
 use crate::model::view::{Room, Size, Theme};
 
@@ -16,7 +17,8 @@ const TEXT: &str = "rules numpy\nfn f(a) { s = exp(a); t = relu(s); return t * a
 fn answered(state: &mut State) {
     let report = analyse(state.doc.text(), &Budget::default()).report;
     let closed = state.closed.join(" ");
-    let answer = Answer::planned(report, state.doc.text(), Orientation::Wide, &closed);
+    let picture = plan::draw(&report, state.doc.text(), Orientation::Wide, &closed);
+    let answer = Answer { report, picture };
     let rev = state.doc.rev();
     reduce(state, Action::Answered { rev, answer: Arc::new(answer) });
 }
