@@ -25,6 +25,12 @@ pub const FORMS: &[Form] = &[
     Form { name: "fan-in", what: "every node reads one parameter", text: fan_in },
     Form { name: "ladder", what: "each node is read by the next two", text: ladder },
     Form { name: "calls", what: "two nodes a call of a function", text: calls },
+    Form { name: "in-place", what: "each node is written over the one before it", text: in_place },
+    Form {
+        name: "overwritten",
+        what: "each node destroys a value that a rule reads",
+        text: overwritten,
+    },
     Form { name: "leaves", what: "a parameter of its own for every node", text: leaves },
     Form { name: "unused", what: "as many parameters that lead nowhere", text: unused },
     Form { name: "refusals", what: "upstream refuses every node", text: refusals },
@@ -69,6 +75,16 @@ fn ladder(n: usize) -> String {
 fn calls(n: usize) -> String {
     let head = "param x0 = [1, 2, 3, 4]\nparam w = [1, 1, 1, 1]\nfn f(x, w) {\n  y = x * w\n  return y + w\n}\n";
     lines(head, n.div_ceil(2), |i| format!("x{i} = f(x{}, w)", i - 1))
+}
+
+fn in_place(n: usize) -> String {
+    let head = "param w = [1, 2, 3, 4]\nx0 = w + w\n";
+    lines(head, n - 1, |i| format!("x{i} = add!(x{}, w)", i - 1))
+}
+
+fn overwritten(n: usize) -> String {
+    let head = "param w = [1, 1, 1, 1]\nx0 = w + w\n";
+    lines(head, n - 1, |i| format!("x{i} = mul!(x{}, w)", i - 1))
 }
 
 fn leaves(n: usize) -> String {
@@ -155,14 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn only_upstream_refuses_and_two_forms_everywhere() {
+    fn refusals_are_where_they_are_meant_to_be() {
+        // How many more findings ten more nodes make.
+        let refused = [("overwritten", 10), ("refusals", 10), ("unfolded", 10), ("silences", 0)];
         for form in FORMS {
             let (short, long) = (whole(&(form.text)(10)), whole(&(form.text)(20)));
-            let upstream = form.what.starts_with("upstream");
-            assert_eq!(short.trace.refusal().is_some(), upstream, "{}", form.name);
+            let wanted = refused.iter().find(|(name, _)| *name == form.name);
+            assert_eq!(short.trace.refusal().is_some(), wanted.is_some(), "{}", form.name);
             let more = long.findings.len() - short.findings.len();
-            let everywhere = ["refusals", "unfolded"].contains(&form.name);
-            assert_eq!(more, if everywhere { 10 } else { 0 }, "{}", form.name);
+            assert_eq!(more, wanted.map_or(0, |(_, more)| *more), "{}", form.name);
         }
     }
 }
