@@ -14,12 +14,7 @@ pub struct Work(work::Work);
 impl Work {
     /// The workload of this name; nothing where there is none.
     pub fn make(id: &str) -> Option<Work> {
-        let case = work::case(id)?;
-        let mut work = work::Work::new(&case.text).ok()?;
-        for (name, values) in &case.inputs {
-            work.set(name, values);
-        }
-        Some(Self(work))
+        work::Work::new(&work::case(id)?).ok().map(Self)
     }
 
     /// Gives a leaf values; false where there is no such leaf.
@@ -27,7 +22,7 @@ impl Work {
         self.0.set(name, values)
     }
 
-    /// The loss.
+    /// The first element of what forward ends at: the loss, but for W6.
     pub fn forward(&mut self) -> f32 {
         self.0.forward()
     }

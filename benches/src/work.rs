@@ -21,10 +21,10 @@ pub struct Case {
     pub text: String,
     /// The leaves' values.
     pub inputs: Vec<(&'static str, Vec<f32>)>,
+    /// The node that forward alone ends at: the loss, but for W6, where it is the result itself.
+    pub upto: &'static str,
     /// Floating-point operations of a step that count; 0 where memory decides.
     pub flops: f64,
-    /// Bytes that an engine moves that does nothing twice and fuses nothing; 0 where arithmetic decides.
-    pub bytes: f64,
 }
 
 /// The names of all of them, in the order in which they are measured.
@@ -67,7 +67,7 @@ fn router_normalisation(id: &'static str, n: usize) -> Case {
     );
     let inputs =
         vec![("w", inputs::weights(1, n * 8, 8)), ("g", inputs::around_zero(2, n * 8, 1.0))];
-    Case { id, text, inputs, flops: 0.0, bytes: 0.0 }
+    Case { id, text, inputs, upto: "loss", flops: 0.0 }
 }
 
 /// A mixture of experts: softmax, the two largest shares, shared out anew, and the experts' values.
@@ -92,7 +92,13 @@ loss = sum(y * g) / 512";
         ("x", inputs::around_zero(3, 512 * 256, 1.0)),
         ("g", inputs::around_zero(6, 512 * 256, 1.0)),
     ];
-    Case { id, text: text.to_owned(), inputs, flops: 5.0 * 2.0 * 512.0 * 256.0 * 16.0, bytes: 0.0 }
+    Case {
+        id,
+        text: text.to_owned(),
+        inputs,
+        upto: "loss",
+        flops: 5.0 * 2.0 * 512.0 * 256.0 * 16.0,
+    }
 }
 
 /// Two layers and a mean cross-entropy.
@@ -123,7 +129,7 @@ loss = sum(log_softmax(z) * onehot) / -64";
         ("onehot", onehot),
     ];
     let flops = 2.0 * 64.0 * (2.0 * 784.0 * 128.0 + 3.0 * 1280.0);
-    Case { id, text: text.to_owned(), inputs, flops, bytes: 0.0 }
+    Case { id, text: text.to_owned(), inputs, upto: "loss", flops }
 }
 
 /// A product of two square matrices.
@@ -136,28 +142,28 @@ fn product(id: &'static str, n: usize) -> Case {
         ("B", inputs::around_zero(18, n * n, 1.0)),
         ("G", inputs::around_zero(19, n * n, 1.0)),
     ];
-    Case { id, text, inputs, flops: 6.0 * (n * n * n) as f64, bytes: 0.0 }
+    Case { id, text, inputs, upto: "loss", flops: 6.0 * (n * n * n) as f64 }
 }
 
 /// A matrix and a row that is stretched over it, whose gradient is folded.
 fn stretched(id: &'static str, op: char) -> Case {
     let text = format!(
-        "param a [1024,1024] = 0\nparam b [1,1024] = 0\nconst g [1024,1024] = 0\nloss = sum(a {op} b * g)"
+        "param a [1024,1024] = 0\nparam b [1,1024] = 0\nconst g [1024,1024] = 0\ny = a {op} b\nloss = sum(y * g)"
     );
-    let text = text.replace(&format!("a {op} b * g"), &format!("(a {op} b) * g"));
     let inputs = vec![
         ("a", inputs::from(20, 1 << 20, 0.5, 1.0)),
         ("b", inputs::from(21, 1024, 0.5, 1.0)),
         ("g", inputs::around_zero(22, 1 << 20, 1.0)),
     ];
-    let units = if op == '+' { 9.0 } else { 10.0 };
-    Case { id, text, inputs, flops: 0.0, bytes: units * f64::from(4 << 20) }
+    Case { id, text, inputs, upto: "y", flops: 0.0 }
 }
 
 /// A workload that can be run.
 pub struct Work {
     trace: Trace,
     loss: NodeId,
+    /// The node that forward alone ends at.
+    upto: NodeId,
     leaves: Vec<(String, NodeId)>,
     params: Vec<Param>,
     values: Values<f32>,
@@ -174,14 +180,16 @@ struct Param {
 }
 
 impl Work {
-    /// Reads a text and builds its gradients; the reason in words where that fails.
-    pub fn new(text: &str) -> Result<Self, String> {
+    /// Reads a text, builds its gradients and fills its leaves; the reason in words where that fails.
+    pub fn new(case: &Case) -> Result<Self, String> {
+        let text = &case.text;
         let parsed = lang::parse(text);
         let lowered = lang::lower(&parsed.ast, text, &Budget::default());
         if let Some(d) = parsed.diagnostics.iter().chain(&lowered.diagnostics).next() {
             return Err(d.message.clone());
         }
         let loss = lowered.loss.ok_or("no loss")?;
+        let upto = *lowered.names.get(case.upto).ok_or("no node that forward ends at")?;
         let request = Request {
             loss: Some(loss),
             rules: lowered.rules,
@@ -203,11 +211,16 @@ impl Work {
             node.flags.param.then_some(param)
         };
         let params: Vec<Param> = leaves.iter().filter_map(trains).collect();
-        let kept = |id: NodeId| id == loss;
         let handed = |id: NodeId| params.iter().find(|p| p.grad == id).map(|p| p.leaf);
-        let plans =
-            [trace.n_forward, trace.graph.len()].map(|n| Plan::new(&trace.graph, n, kept, handed));
-        Ok(Self { trace, loss, leaves, params, values: Values::new(), plans })
+        let plans = [
+            Plan::new(&trace.graph, upto.index() + 1, |id| id == upto, |_| None),
+            Plan::new(&trace.graph, trace.graph.len(), |id| id == loss, handed),
+        ];
+        let mut work = Self { trace, loss, upto, leaves, params, values: Values::new(), plans };
+        for (name, values) in &case.inputs {
+            work.set(name, values);
+        }
+        Ok(work)
     }
 
     /// Gives a leaf values; false where there is no such leaf.
@@ -217,18 +230,30 @@ impl Work {
         true
     }
 
-    /// The loss.
+    /// Bytes that a step cannot but touch: every leaf is read, and every parameter written beside itself.
+    pub fn touched(&self) -> usize {
+        let size = |id: NodeId| self.trace.graph.node(id).ty.shape.n_elements() as usize * 4;
+        let read: usize =
+            self.leaves.iter().map(|(_, id)| *id).filter(|id| self.is_leaf(*id)).map(size).sum();
+        read + self.params.iter().map(|p| size(p.leaf)).sum::<usize>()
+    }
+
+    fn is_leaf(&self, id: NodeId) -> bool {
+        self.trace.graph.node(id).op().is_none()
+    }
+
+    /// The first element of the node that forward ends at.
     pub fn forward(&mut self) -> f32 {
-        let (graph, n) = (&self.trace.graph, self.trace.n_forward);
+        let (graph, n) = (&self.trace.graph, self.upto.index() + 1);
         let plan = self.plans[0].as_ref();
         if !plan.is_some_and(|plan| self.values.follow(graph, plan)) {
             self.values.eval(graph, 0..n);
         }
-        self.loss()
+        self.first(self.upto)
     }
 
-    fn loss(&self) -> f32 {
-        self.values.packed(&self.trace.graph, self.loss).first().copied().unwrap_or(f32::NAN)
+    fn first(&self, id: NodeId) -> f32 {
+        self.values.packed(&self.trace.graph, id).first().copied().unwrap_or(f32::NAN)
     }
 
     /// The loss, and every parameter after one step, beside the parameters themselves.
@@ -248,7 +273,7 @@ impl Work {
                 move_by(params, Handed { leaf, at: 0, values: &now, grad: &grad });
             }
         }
-        self.loss()
+        self.first(self.loss)
     }
 
     /// A parameter after the last step; empty where there is no such parameter.

@@ -30,7 +30,11 @@ pub(crate) fn web() -> Result<()> {
     Ok(())
 }
 
-/// Measures them natively; `words` go to the program that does.
+/// Measures the workloads natively, or documents that grow; `words` go to the program that does.
 pub(crate) fn native(words: &[&str]) -> Result<()> {
-    run(Command::new("cargo").arg("run").args(HOW).args(["--bin", "native", "--"]).args(words))
+    let (program, words) = match words {
+        ["growth", rest @ ..] => ("growth", rest),
+        all => ("native", all),
+    };
+    run(Command::new("cargo").arg("run").args(HOW).args(["--bin", program, "--"]).args(words))
 }

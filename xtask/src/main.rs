@@ -29,7 +29,9 @@ usage: cargo xtask COMMAND
                                           build, open in the browser, rebuild on change
   test [--quick | --browser [--dev]]      everything that CI runs, or its first minute, or the page alone
   shots [--dev]                           pictures of the page, into shots/
-  bench [--web | WORKLOAD...]             what training steps take, or the module that a browser measures";
+  bench [WORKLOAD... | growth [FORM...] | --web]
+                                          what training steps take, or documents of more and more nodes, or the
+                                          module that a browser measures";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -1,6 +1,6 @@
 //! From a text to a report: parse, lower, build the backward graph, evaluate, and say it all.
 
-use super::findings::Scene;
+use super::findings::{Scene, line_ends};
 use super::ticks::{Telling, stretched};
 use super::words::{Place, expression, filled, places, sends};
 use super::{CheckLine, NodeRow, PREVIEW, Report, Role, Stats, TrainLine};
@@ -198,6 +198,7 @@ fn report(
     let operand_span = |id: NodeId, ix: usize| lowered.map.operand(id, ix);
     let scene = Scene {
         text,
+        line_ends: &line_ends(text),
         ast: &parsed.ast,
         graph,
         rules,

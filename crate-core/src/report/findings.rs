@@ -14,6 +14,7 @@ use crate::tensor::Shape;
 /// What the words and fixes are made from.
 pub(super) struct Scene<'a> {
     pub(super) text: &'a str,
+    pub(super) line_ends: &'a [u32],
     pub(super) ast: &'a Ast,
     pub(super) graph: &'a Graph,
     pub(super) rules: RuleSet,
@@ -43,12 +44,17 @@ fn sentence(message: &str) -> String {
     if named || colon { message.to_owned() } else { format!("{first}{}", chars.as_str()) }
 }
 
-/// The line of a byte, from 1.
-fn line_of(text: &str, at: u32) -> u32 {
-    text.as_bytes().iter().take(at as usize).filter(|b| **b == b'\n').count() as u32 + 1
+/// Where the lines of a text end. Findings are many in a long text, so none counts the lines before it.
+pub(super) fn line_ends(text: &str) -> Vec<u32> {
+    (0..).zip(text.bytes()).filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect()
 }
 
 impl Scene<'_> {
+    /// The line of a byte, from 1.
+    fn line_of(&self, at: u32) -> u32 {
+        self.line_ends.partition_point(|end| *end < at) as u32 + 1
+    }
+
     fn name(&self, id: NodeId) -> String {
         self.names.get(id.index()).cloned().unwrap_or_default()
     }
@@ -83,7 +89,7 @@ impl Scene<'_> {
             next: d.code.what_next().to_owned(),
             cite: String::new(),
             span: Some(row(d.span)),
-            line: Some(line_of(self.text, d.span.start)),
+            line: Some(self.line_of(d.span.start)),
             fixes: d
                 .fixes
                 .iter()
@@ -137,7 +143,7 @@ impl Scene<'_> {
             next: f.code().what_next().to_owned(),
             cite: String::new(),
             span: span.map(row),
-            line: span.map(|s| line_of(self.text, s.start)),
+            line: span.map(|s| self.line_of(s.start)),
             fixes: Vec::new(),
         };
         match f {
