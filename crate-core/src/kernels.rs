@@ -3,6 +3,17 @@
 //! In f32 the whole engine uses the machine's vectors ([`Kernels`]); the bits are those of the plain loops here, which
 //! serve the other number types and the part of the engine that the page starts with.
 //! Deliberately absent: knowledge of nodes, shapes beyond what a loop needs, and fused multiply-add.
+#![cfg_attr(
+    all(feature = "full", target_arch = "x86_64"),
+    expect(unsafe_code, reason = "calls of loops that need more than every machine has")
+)]
+#![cfg_attr(
+    feature = "full",
+    expect(
+        clippy::inline_always,
+        reason = "what is not part of its caller is compiled for every machine"
+    )
+)]
 
 #[cfg(feature = "full")]
 mod lanes;
@@ -55,48 +66,77 @@ pub fn sum<T: Real>(xs: &[T]) -> T {
     fold(acc)
 }
 
-/// Elements that a turn of an elementwise loop works on: several vectors, so that the loop itself costs little.
+/// Elements that a turn of a loop works on: several vectors, so that the loop itself costs little.
 #[cfg(feature = "full")]
 const TURN: usize = 16;
 
-/// Writes `f` of each element.
+/// Functions whose loops are compiled twice, where the machine may have wider vectors than every machine has.
 #[cfg(feature = "full")]
-#[inline]
-pub(crate) fn each<T: Real>(xs: &[T], out: &mut [T], f: impl Fn(T) -> T) {
-    let n = xs.len().min(out.len());
-    let (xs, out) = (xs.get(..n).unwrap_or_default(), out.get_mut(..n).unwrap_or_default());
-    let ((xs, rest), (out, rest_out)) = (xs.as_chunks::<TURN>(), out.as_chunks_mut::<TURN>());
-    for (o, x) in out.iter_mut().zip(xs) {
-        // A copy: what is written cannot be what is still to be read.
-        let mut made = *x;
-        for x in &mut made {
-            *x = f(*x);
-        }
-        *o = made;
-    }
-    for (o, x) in rest_out.iter_mut().zip(rest) {
-        *o = f(*x);
-    }
-}
+macro_rules! wide {
+    ($($(#[$of:meta])* $vis:vis fn $name:ident<T>($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
+        $(#[$of])*
+        #[inline]
+        $vis fn $name<T: Real>($($arg: $ty),*) {
+            #[inline(always)]
+            fn plain<T: Real>($($arg: $ty),*) $body
 
-/// Writes `f` of two elements each.
-#[cfg(feature = "full")]
-#[inline]
-pub(crate) fn each_two<T: Real>(xs: &[T], ys: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
-    let n = xs.len().min(ys.len()).min(out.len());
-    let (xs, ys) = (xs.get(..n).unwrap_or_default(), ys.get(..n).unwrap_or_default());
-    let (xs, rest_x) = xs.as_chunks::<TURN>();
-    let (ys, rest_y) = ys.as_chunks::<TURN>();
-    let (out, rest_out) = out.get_mut(..n).unwrap_or_default().as_chunks_mut::<TURN>();
-    for ((o, x), y) in out.iter_mut().zip(xs).zip(ys) {
-        let (mut made, y) = (*x, *y);
-        for (x, y) in made.iter_mut().zip(&y) {
-            *x = f(*x, *y);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                #[target_feature(enable = "avx2")]
+                fn wider<T: Real>($($arg: $ty),*) {
+                    plain($($arg),*);
+                }
+                // SAFETY: AVX2 is there.
+                return unsafe { wider($($arg),*) };
+            }
+            plain($($arg),*);
         }
-        *o = made;
+    )*};
+}
+#[cfg(feature = "full")]
+use wide;
+
+#[cfg(feature = "full")]
+wide! {
+    /// Writes `f` of each element.
+    pub(crate) fn each<T>(xs: &[T], out: &mut [T], f: impl Fn(T) -> T) {
+        for (o, x) in out.iter_mut().zip(xs) {
+            *o = f(*x);
+        }
     }
-    for ((o, x), y) in rest_out.iter_mut().zip(rest_x).zip(rest_y) {
-        *o = f(*x, *y);
+
+    /// Writes `f` of two elements each.
+    pub(crate) fn each_two<T>(xs: &[T], ys: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
+        for ((o, x), y) in out.iter_mut().zip(xs).zip(ys) {
+            *o = f(*x, *y);
+        }
+    }
+
+    /// Writes `f` of each element and its row's number. Rows of eight are so common that they have a loop of their own.
+    pub(crate) fn each_with_column<T>(
+        xs: &[T],
+        column: &[T],
+        out: &mut [T],
+        width: usize,
+        f: impl Fn(T, T) -> T,
+    ) {
+        if width == 8 {
+            let rows = out.as_chunks_mut::<8>().0.iter_mut().zip(xs.as_chunks::<8>().0);
+            for ((line, row), y) in rows.zip(column) {
+                let mut made = *row;
+                for x in &mut made {
+                    *x = f(*x, *y);
+                }
+                *line = made;
+            }
+            return;
+        }
+        let rows = out.chunks_exact_mut(width.max(1)).zip(xs.chunks_exact(width.max(1)));
+        for ((line, row), y) in rows.zip(column) {
+            for (o, x) in line.iter_mut().zip(row) {
+                *o = f(*x, *y);
+            }
+        }
     }
 }
 

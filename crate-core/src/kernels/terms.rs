@@ -8,7 +8,7 @@
 )]
 
 use super::lanes::Lanes;
-use super::{Kernels, STRIPES, TURN, dot, fold, sum};
+use super::{Kernels, STRIPES, TURN, dot, fold, sum, wide};
 use crate::math::Real;
 
 /// What a sum adds up: rows of the same width, one after the other.
@@ -91,6 +91,7 @@ impl<'a, T: Real> Terms<'a, T> {
     }
 
     /// Has running sums take a term each, by `step`; rows do not matter.
+    #[inline(always)]
     fn join(&self, acc: &mut [T], step: impl Fn(T, T) -> T) {
         match *self {
             Self::Plain(x) => each_one(acc, [x], |a, [x]| step(a, x)),
@@ -105,6 +106,7 @@ impl<'a, T: Real> Terms<'a, T> {
     }
 
     /// Has eight running sums take the terms in turn, by `step`; rows do not matter.
+    #[inline(always)]
     fn join_eight(&self, acc: &mut [T; STRIPES], step: impl Fn(T, T) -> T) {
         match *self {
             Self::Plain(x) => one_in_turn(acc, [x], |a, [x]| step(a, x)),
@@ -136,7 +138,7 @@ macro_rules! zipped {
 macro_rules! over {
     ($each:ident, $in_turn:ident, $k:literal, $($x:ident),+) => {
         /// Changes each number by those at its place.
-        #[inline]
+        #[inline(always)]
         fn $each<T: Real>(acc: &mut [T], [$($x),+]: [&[T]; $k], f: impl Fn(T, [T; $k]) -> T) {
             let (turns, rest) = acc.as_chunks_mut::<TURN>();
             let [$($x),+] = [$($x.as_chunks::<TURN>()),+];
@@ -154,7 +156,7 @@ macro_rules! over {
         }
 
         /// Changes eight numbers in turn by all that come.
-        #[inline]
+        #[inline(always)]
         fn $in_turn<T: Real>(
             acc: &mut [T; STRIPES],
             [$($x),+]: [&[T]; $k],
@@ -255,6 +257,36 @@ fn fold_rows<L: Lanes>(out: &mut [f32], row: impl Fn(usize) -> L) {
     }
 }
 
+wide! {
+    /// Has running sums, eight for each column, take rows of terms by `step`; the first row has this number.
+    fn go_on<T>(
+        all: &mut [T],
+        terms: &Terms<'_, T>,
+        from: usize,
+        step: impl Fn(T, T) -> T,
+    ) {
+        if let Some(acc) = all.as_mut_array() {
+            return terms.join_eight(acc, step);
+        }
+        let width = all.len() / STRIPES;
+        let mut at = 0;
+        while at < terms.len() {
+            let row = from + at / width.max(1);
+            if terms.is_flat() && row.is_multiple_of(STRIPES) {
+                let end = terms.len().min(at + all.len());
+                let acc = all.get_mut(..end - at).unwrap_or_default();
+                terms.part(at..end).join(acc, &step);
+                at = end;
+            } else {
+                let stripe = row % STRIPES * width;
+                let acc = all.get_mut(stripe..stripe + width).unwrap_or_default();
+                terms.row(at / width.max(1), width).join(acc, &step);
+                at += width.max(1);
+            }
+        }
+    }
+}
+
 /// Sums that are still going on: rows that come in turn, each in the stripe of its turn.
 #[derive(Clone, Debug, Default)]
 pub struct Stripes<T> {
@@ -273,31 +305,9 @@ impl<T: Real> Stripes<T> {
     /// rows of one, and eight divides the first one's number.
     pub(crate) fn take(&mut self, terms: &Terms<'_, T>, minus: bool, from: usize) {
         if minus {
-            self.go_on(terms, from, |a, x| a - x);
+            go_on(&mut self.acc, terms, from, |a, x| a - x);
         } else {
-            self.go_on(terms, from, |a, x| a + x);
-        }
-    }
-
-    fn go_on(&mut self, terms: &Terms<'_, T>, from: usize, step: impl Fn(T, T) -> T + Copy) {
-        if let Ok(acc) = <&mut [T; STRIPES]>::try_from(self.acc.as_mut_slice()) {
-            return terms.join_eight(acc, step);
-        }
-        let width = self.acc.len() / STRIPES;
-        let mut at = 0;
-        while at < terms.len() {
-            let row = from + at / width.max(1);
-            if terms.is_flat() && row.is_multiple_of(STRIPES) {
-                let end = terms.len().min(at + self.acc.len());
-                let acc = self.acc.get_mut(..end - at).unwrap_or_default();
-                terms.part(at..end).join(acc, step);
-                at = end;
-            } else {
-                let stripe = row % STRIPES * width;
-                let acc = self.acc.get_mut(stripe..stripe + width).unwrap_or_default();
-                terms.row(at / width.max(1), width).join(acc, step);
-                at += width.max(1);
-            }
+            go_on(&mut self.acc, terms, from, |a, x| a + x);
         }
     }
 

@@ -497,10 +497,10 @@ impl<T: Real> Cx<'_, T> {
             let is_column =
                 |o: &Operand<'_, T>| o.data.len() == rows && o.ty.shape.padded()[3] == 1;
             if a.data.len() == out.len() && is_column(b) {
-                return with_column(a.data, b.data, out, width, f);
+                return kernels::each_with_column(a.data, b.data, out, width, f);
             }
             if b.data.len() == out.len() && is_column(a) {
-                return with_column(b.data, a.data, out, width, |y, x| f(x, y));
+                return kernels::each_with_column(b.data, a.data, out, width, |y, x| f(x, y));
             }
         }
         let (at_a, at_b) = (Stretch::new(a.ty.shape), Stretch::new(b.ty.shape));
@@ -535,34 +535,6 @@ impl<T: Real> Cx<'_, T> {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Writes `f` of each element and its row's number. Rows of eight are so common that they have a loop of their own.
-#[cfg(feature = "full")]
-fn with_column<T: Real>(
-    xs: &[T],
-    column: &[T],
-    out: &mut [T],
-    width: usize,
-    f: impl Fn(T, T) -> T,
-) {
-    if width == 8 {
-        let rows = out.as_chunks_mut::<8>().0.iter_mut().zip(xs.as_chunks::<8>().0);
-        for ((line, row), y) in rows.zip(column) {
-            let mut made = *row;
-            for x in &mut made {
-                *x = f(*x, *y);
-            }
-            *line = made;
-        }
-        return;
-    }
-    let rows = out.chunks_exact_mut(width.max(1)).zip(xs.chunks_exact(width.max(1)));
-    for ((line, row), y) in rows.zip(column) {
-        for (o, x) in line.iter_mut().zip(row) {
-            *o = f(*x, *y);
         }
     }
 }
