@@ -143,8 +143,8 @@ macro_rules! over {
             let (turns, rest) = acc.as_chunks_mut::<TURN>();
             let [$($x),+] = [$($x.as_chunks::<TURN>()),+];
             for (turn, of) in turns.iter_mut().zip(zipped!($($x.0),+)) {
-                // Copies: what is written cannot be what is still to be read.
-                let (mut made, of) = (*turn, of.map(|turn| *turn));
+                // A copy: what is written cannot be what is still to be read.
+                let mut made = *turn;
                 for (j, a) in made.iter_mut().enumerate() {
                     *a = f(*a, std::array::from_fn(|s| of[s][j]));
                 }
@@ -221,39 +221,49 @@ fn eights<T>(xs: &[T]) -> &[[T; STRIPES]] {
     xs.as_chunks().0
 }
 
-#[inline(always)]
-fn rows_of_eight<L: Lanes>(terms: &Terms<'_, f32>, out: &mut [f32], step: impl Fn(L, L) -> L) {
-    let of = |xs: &[f32], row: usize| L::load(eights(xs).get(row).unwrap_or(&[1.0; STRIPES]));
-    match *terms {
-        Terms::Plain(x) => fold_rows(out, |row| step(L::splat(0.0), of(x, row))),
-        Terms::Products(x, y) => {
-            fold_rows(out, |row| step(L::splat(0.0), of(x, row).mul(of(y, row))));
-        }
-        Terms::Quotients(x, y, z) => {
-            let quotients = |row, z| step(L::splat(0.0), of(x, row).mul(of(y, row).div(z)));
-            match z {
-                Divisor::Each(z) => fold_rows(out, |row| quotients(row, of(z, row))),
-                Divisor::Row(z) => fold_rows(out, |row| quotients(row, of(z, 0))),
-                Divisor::Column(z) => fold_rows(out, |row| {
-                    quotients(row, L::splat(z.get(row).copied().unwrap_or(1.0)))
-                }),
-                Divisor::Number(z) => fold_rows(out, |row| quotients(row, L::splat(z))),
+/// The fold of each row's terms, four rows at a time. A macro, since a closure would be compiled for every machine.
+macro_rules! fold_rows {
+    ($out:ident, $lanes:ty, |$row:ident| $terms:expr) => {
+        for (ix, four) in $out.chunks_mut(4).enumerate() {
+            let mut terms = [<$lanes>::splat(0.0); 4];
+            for (r, terms) in terms.iter_mut().enumerate() {
+                let $row = 4 * ix + r;
+                *terms = $terms;
+            }
+            for (o, sum) in four.iter_mut().zip(<$lanes>::fold_four(terms)) {
+                *o = sum;
             }
         }
-    }
+    };
 }
 
-/// The fold of each row, four at a time.
+/// A row of eight; ones where there is none, of which nobody reads what comes.
 #[inline(always)]
-fn fold_rows<L: Lanes>(out: &mut [f32], row: impl Fn(usize) -> L) {
-    let (fours, rest) = out.as_chunks_mut::<4>();
-    let first = 4 * fours.len();
-    for (ix, four) in fours.iter_mut().enumerate() {
-        *four = L::fold_four([row(4 * ix), row(4 * ix + 1), row(4 * ix + 2), row(4 * ix + 3)]);
-    }
-    for (ix, o) in rest.iter_mut().enumerate() {
-        let [sum, ..] = L::fold_four([row(first + ix); 4]);
-        *o = sum;
+fn eight<L: Lanes>(xs: &[f32], row: usize) -> L {
+    L::load(eights(xs).get(row).unwrap_or(&[1.0; STRIPES]))
+}
+
+#[inline(always)]
+fn rows_of_eight<L: Lanes>(terms: &Terms<'_, f32>, out: &mut [f32], step: impl Fn(L, L) -> L) {
+    let zero = L::splat(0.0);
+    match *terms {
+        Terms::Plain(x) => fold_rows!(out, L, |row| step(zero, eight(x, row))),
+        Terms::Products(x, y) => {
+            fold_rows!(out, L, |row| step(zero, eight::<L>(x, row).mul(eight(y, row))));
+        }
+        Terms::Quotients(x, y, Divisor::Column(z)) => fold_rows!(out, L, |row| {
+            let z = L::splat(z.get(row).copied().unwrap_or(1.0));
+            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(z)))
+        }),
+        Terms::Quotients(x, y, Divisor::Number(z)) => fold_rows!(out, L, |row| {
+            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(L::splat(z))))
+        }),
+        Terms::Quotients(x, y, Divisor::Each(z)) => fold_rows!(out, L, |row| {
+            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(eight(z, row))))
+        }),
+        Terms::Quotients(x, y, Divisor::Row(z)) => fold_rows!(out, L, |row| {
+            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(eight(z, 0))))
+        }),
     }
 }
 
