@@ -40,6 +40,13 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// Whether one more node of so many elements, of which no axis is empty, may be made.
+    fn has_room(&self, graph: &Graph, n: u64) -> bool {
+        graph.len() < self.nodes
+            && n <= self.tensor_elements
+            && graph.n_elements().saturating_add(n) <= self.elements
+    }
+
     /// Whether one more node of this shape may be made that needs so many elements more.
     fn allows(&self, graph: &Graph, shape: Shape, needs: u64) -> Result<(), Reason> {
         if graph.len() >= self.nodes {
@@ -117,8 +124,10 @@ pub(crate) fn flagged(
         && alike(&graph.node(a).ty, &graph.node(b).ty)
     {
         // What nearly every node of a long graph is: nothing about it is left to be found out.
-        let shape = graph.node(a).ty.shape;
-        budget.allows(graph, shape, shape.n_elements())?;
+        let n = graph.node(a).ty.shape.n_elements();
+        if n == 0 || !budget.has_room(graph, n) {
+            budget.allows(graph, graph.node(a).ty.shape, n)?;
+        }
         let kind = NodeKind::Op { op: what.op, src: what.src.into(), params: what.params };
         return graph
             .push_like(a, kind, flags)

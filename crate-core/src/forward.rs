@@ -31,11 +31,36 @@ use crate::ops::def::Sign;
 use crate::ops::def::{Cx, Lane, Operand};
 use crate::tensor::{DType, Shape, round_to};
 
+/// The elements of a node: as few as most nodes of a taught graph have lie here, without an allocation of their own.
+#[cfg(feature = "full")]
+type Elements<T> = smallvec::SmallVec<[T; 4]>;
+
+/// The same for the part of the engine that the page starts with, which has the smaller code.
+#[cfg(not(feature = "full"))]
+type Elements<T> = Vec<T>;
+
+/// So many zeros.
+#[cfg(feature = "full")]
+fn zeros<T: Lane>(n: usize) -> Elements<T> {
+    if n <= 4 {
+        let mut few = Elements::from_buf([T::ZERO; 4]);
+        few.truncate(n);
+        return few;
+    }
+    vec![T::ZERO; n].into()
+}
+
+/// So many zeros.
+#[cfg(not(feature = "full"))]
+fn zeros<T: Lane>(n: usize) -> Elements<T> {
+    vec![T::ZERO; n]
+}
+
 #[derive(Clone, Debug, Default)]
 enum Slot<T> {
     #[default]
     Empty,
-    Real(Vec<T>),
+    Real(Elements<T>),
     /// Integers keep their own type: an f32 cannot hold every i32.
     Whole(Vec<i32>),
 }
@@ -59,7 +84,7 @@ pub struct Values<T> {
     nearby: Option<Box<Nearby>>,
     /// What the groups of a plan work in.
     #[cfg(feature = "full")]
-    buffers: Vec<Vec<T>>,
+    buffers: Vec<Elements<T>>,
     /// Their running sums.
     #[cfg(feature = "full")]
     stripes: Vec<Stripes<T>>,
@@ -103,7 +128,7 @@ impl<T: Lane> Values<T> {
             self.slots.resize_with(ix + 1, Slot::default);
         }
         if let (Some(given), Some(slot)) = (self.given.get_mut(ix), self.slots.get_mut(ix)) {
-            *slot = Slot::Real(values.clone());
+            *slot = Slot::Real(values.iter().copied().collect());
             *given = Some(values);
         }
     }
@@ -114,10 +139,10 @@ impl<T: Lane> Values<T> {
         self.note_change(leaf);
         match (self.given.get_mut(ix), self.slots.get_mut(ix)) {
             (Some(Some(given)), Some(Slot::Real(slot))) => {
-                for buffer in [given, slot] {
-                    buffer.clear();
-                    buffer.extend_from_slice(values);
-                }
+                given.clear();
+                given.extend_from_slice(values);
+                slot.clear();
+                slot.extend_from_slice(values);
             }
             _ => self.give(leaf, values.to_vec()),
         }
@@ -132,7 +157,7 @@ impl<T: Lane> Values<T> {
         });
         let given = self.given.iter().flatten().map(Vec::capacity);
         #[cfg(feature = "full")]
-        let work = self.buffers.iter().map(Vec::capacity).sum::<usize>();
+        let work = self.buffers.iter().map(Elements::capacity).sum::<usize>();
         #[cfg(not(feature = "full"))]
         let work = 0;
         slots.sum::<usize>() + given.sum::<usize>() + work
@@ -213,7 +238,7 @@ impl<T: Lane> Values<T> {
     }
 
     /// A buffer for a node's value, from its last evaluation where there was one.
-    fn buffer(&mut self, id: NodeId, len: usize) -> Vec<T> {
+    fn buffer(&mut self, id: NodeId, len: usize) -> Elements<T> {
         match self.take(id) {
             // What stands there is written over, every element of it.
             Slot::Real(old) if crate::WHOLE && old.len() == len => old,
@@ -222,7 +247,7 @@ impl<T: Lane> Values<T> {
                 old.resize(len, T::ZERO);
                 old
             }
-            _ => vec![T::ZERO; len],
+            _ => zeros(len),
         }
     }
 
@@ -280,7 +305,7 @@ impl<T: Lane> Values<T> {
                     return true;
                 }
                 let slot = match self.given.get(id.index()) {
-                    Some(Some(values)) => Slot::Real(values.clone()),
+                    Some(Some(values)) => Slot::Real(values.iter().copied().collect()),
                     _ if crate::WHOLE && node.ty.dtype == DType::I32 => {
                         Slot::Whole((0..len).map(|i| init.element(&node.ty, i) as i32).collect())
                     }
@@ -306,7 +331,7 @@ impl<T: Lane> Values<T> {
             self.count(graph, id);
             return true;
         }
-        let mut out = if node.flags.in_place { vec![T::ZERO; len] } else { self.buffer(id, len) };
+        let mut out = if node.flags.in_place { zeros(len) } else { self.buffer(id, len) };
         if !crate::WHOLE || op.forward.needs_zeros() {
             out.fill(T::ZERO);
         }

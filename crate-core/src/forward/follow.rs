@@ -3,11 +3,10 @@
 
 use super::fuse::Term;
 use super::plan::{Goal, Group, Member, Part, Place, Plan, Source, Step, block};
-use super::{Slot, Values, gather};
+use super::{Elements, Slot, Values, gather};
 use crate::graph::{Graph, NodeId, NodeKind};
 use crate::kernels::{Divisor, Terms, any_nan, row_sums};
 use crate::ops::def::{Cx, Lane, Operand};
-use crate::tensor::TensorType;
 
 /// The rows of a block: the first, how many, and how wide they are.
 #[derive(Clone, Copy)]
@@ -15,6 +14,8 @@ struct Rows {
     from: usize,
     n: usize,
     width: usize,
+    /// Whether they are as many as go through at a time.
+    is_whole: bool,
 }
 
 impl Rows {
@@ -68,7 +69,7 @@ impl<T: Lane> Values<T> {
         if plan.numbers.iter().any(is_given) {
             return false;
         }
-        self.buffers.resize_with(plan.n_buffers.max(self.buffers.len()), Vec::new);
+        self.buffers.resize_with(plan.n_buffers.max(self.buffers.len()), Elements::new);
         for buffer in &mut self.buffers {
             if buffer.len() < plan.buffer {
                 buffer.resize(plan.buffer, T::ZERO);
@@ -132,7 +133,8 @@ impl<T: Lane> Values<T> {
         }
         let width = group.width;
         for from in (0..group.rows).step_by(group.at_once) {
-            let rows = Rows { from, n: group.at_once.min(group.rows - from), width };
+            let n = group.at_once.min(group.rows - from);
+            let rows = Rows { from, n, width, is_whole: n == group.at_once };
             if !group.members.iter().all(|member| self.compute(graph, member, rows, hand)) {
                 return false;
             }
@@ -220,11 +222,12 @@ impl<T: Lane> Values<T> {
         let nothing = Operand { data: &[][..], ty: node.ty };
         let mut operands = [nothing; 3];
         for ((operand, source), number) in operands.iter_mut().zip(&member.src).zip(&numbers) {
-            let ty = if source.part == Part::All { source.ty } else { block(source.ty, rows.n) };
+            let is_as_planned = rows.is_whole || source.part == Part::All;
+            let ty = if is_as_planned { source.ty } else { block(source.ty, rows.n) };
             *operand = Operand { data: self.part_of(source, rows, number), ty };
         }
         let src = operands.get(..member.src.len()).unwrap_or(&operands);
-        let ty: TensorType = block(node.ty, rows.n);
+        let ty = if rows.is_whole { member.ty } else { block(member.ty, rows.n) };
         T::pick(&op.def().forward)(&mut Cx { src, params, ty, out });
     }
 

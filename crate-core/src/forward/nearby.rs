@@ -143,7 +143,7 @@ impl<T: Lane> Values<T> {
                         if node.ty.dtype == DType::I32 {
                             Slot::Whole(own.iter().map(|x| *x as i32).collect())
                         } else {
-                            Slot::Real(own)
+                            Slot::Real(own.into())
                         },
                     );
                 } else if node.flags.in_place {

@@ -68,6 +68,7 @@ pub(super) enum Place {
 pub(super) struct Source {
     pub(super) place: Place,
     pub(super) part: Part,
+    /// Its type, or that of a whole block of it.
     pub(super) ty: TensorType,
 }
 
@@ -93,6 +94,8 @@ pub(super) struct Member {
     pub(super) goal: Goal,
     pub(super) part: Part,
     pub(super) src: Vec<Source>,
+    /// The type of what a whole block makes of it.
+    pub(super) ty: TensorType,
     /// What it adds up, if it is a sum.
     pub(super) term: Option<Term>,
     /// Whether it takes away what it adds up.
@@ -466,6 +469,7 @@ impl Planner<'_> {
                 goal: Goal::Slot,
                 part: *part,
                 src,
+                ty: node.ty,
                 term: (adds_up(graph, *id) && *part != Part::Row).then_some(Term::Plain),
                 minus: false,
                 looks: node.flags.carries.is_some(),
@@ -504,6 +508,12 @@ impl Planner<'_> {
         self.n_buffers = self.n_buffers.max(n_buffers);
         self.buffer = self.buffer.max(at_once.min(rows(shape)) * width(shape));
         let (rows, width) = (rows(shape), width(shape));
+        for m in &mut members {
+            m.ty = block(m.ty, at_once);
+            for s in m.src.iter_mut().filter(|s| s.part != Part::All) {
+                s.ty = block(s.ty, at_once);
+            }
+        }
         self.steps.push(Step::Group(Group { rows, at_once, width, members, n_stripes }));
         for id in open.after {
             self.set(id, Inside::No);
