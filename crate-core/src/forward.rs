@@ -25,7 +25,7 @@ pub use self::plan::Plan;
 use crate::graph::Node;
 use crate::graph::{Graph, NodeId, NodeKind, View};
 #[cfg(feature = "full")]
-use crate::kernels::{Stripes, any_nan};
+use crate::kernels::{self, Stripes, any_nan};
 #[cfg(feature = "full")]
 use crate::ops::def::Sign;
 use crate::ops::def::{Cx, Lane, Operand};
@@ -636,6 +636,9 @@ fn turn<T: Lane>(from: &[T], [(rows, down), (columns, right)]: [(usize, usize); 
             }
         }
         return;
+    }
+    if down == 1 {
+        return kernels::transpose(from, right, (rows, columns), out);
     }
     for i in (0..rows).step_by(SIDE) {
         for j in (0..columns).step_by(SIDE) {

@@ -140,6 +140,22 @@ wide! {
     }
 }
 
+/// `out[i][j] = from[j * step + i]`: a matrix of `(rows, columns)` that lies turned.
+#[cfg(feature = "full")]
+pub(crate) fn transpose<T: Real>(from: &[T], step: usize, size: (usize, usize), out: &mut [T]) {
+    if let Some(from) = T::as_f32(from)
+        && let Some(out) = T::as_f32_mut(out)
+    {
+        return (Kernels::detect().transpose)(from, step, size, out);
+    }
+    for (i, line) in out.chunks_exact_mut(size.1.max(1)).enumerate().take(size.0) {
+        let column = from.get(i..).unwrap_or_default().iter().step_by(step.max(1));
+        for (o, x) in line.iter_mut().zip(column) {
+            *o = *x;
+        }
+    }
+}
+
 /// Whether some number is none.
 #[cfg(feature = "full")]
 pub(crate) fn any_nan<T: Real>(xs: &[T]) -> bool {

@@ -34,6 +34,8 @@ pub struct Kernels {
     pub(crate) sums_of_eight: fn(&Terms<'_, f32>, bool, &mut [f32]),
     /// Whether some number is none.
     pub any_nan: fn(&[f32]) -> bool,
+    /// `out[i][j] = from[j * step + i]` with sizes `(rows, columns)` of the result.
+    pub transpose: fn(&[f32], usize, (usize, usize), &mut [f32]),
 }
 
 impl Kernels {
@@ -46,6 +48,7 @@ impl Kernels {
         dots: dots::<[f32; 8]>,
         sums_of_eight: sums_of_eight::<[f32; 8]>,
         any_nan: any_nan::<[f32; 8]>,
+        transpose: transpose::<[f32; 8]>,
     };
 
     /// Two registers of WebAssembly at a time.
@@ -60,6 +63,7 @@ impl Kernels {
             dots: dots::<Pair>,
             sums_of_eight: sums_of_eight::<Pair>,
             any_nan: any_nan::<Pair>,
+            transpose: transpose::<Pair>,
         }
     };
 
@@ -73,6 +77,7 @@ impl Kernels {
         dots: avx2::dots,
         sums_of_eight: avx2::sums_of_eight,
         any_nan: avx2::any_nan,
+        transpose: avx2::transpose,
     };
 
     /// The best row that this machine can run.
@@ -118,6 +123,10 @@ mod avx2 {
         super::sums_of_eight::<Avx>
     );
     with_avx2!(any_nan(xs: &[f32]) -> bool, super::any_nan::<Avx>);
+    with_avx2!(
+        transpose(from: &[f32], step: usize, size: (usize, usize), out: &mut [f32]),
+        super::transpose::<Avx>
+    );
     with_avx2!(dots(a: &[f32], b: &[f32], out: &mut [f32], sizes: Sizes), super::dots::<Avx>);
 }
 
@@ -167,6 +176,42 @@ fn any_nan<L: Lanes>(xs: &[f32]) -> bool {
         noted = noted.note_nan(L::load(chunk));
     }
     noted.note_nan(L::load(&filled(rest))).is_noted()
+}
+
+/// Four by four, so that neither side is read or written in single numbers.
+#[inline(always)]
+fn transpose<L: Lanes>(
+    from: &[f32],
+    step: usize,
+    (rows, columns): (usize, usize),
+    out: &mut [f32],
+) {
+    for i in (0..rows).step_by(4) {
+        for j in (0..columns).step_by(4) {
+            let four = |r: usize| from.get((j + r) * step + i..)?.first_chunk::<4>();
+            if let (Some(a), Some(b), Some(c), Some(d)) = (four(0), four(1), four(2), four(3))
+                && i + 4 <= rows
+                && j + 4 <= columns
+            {
+                for (r, line) in L::turn([a, b, c, d]).iter().enumerate() {
+                    let start = (i + r) * columns + j;
+                    if let Some(place) = out.get_mut(start..start + 4) {
+                        place.copy_from_slice(line);
+                    }
+                }
+                continue;
+            }
+            for i in i..rows.min(i + 4) {
+                for j in j..columns.min(j + 4) {
+                    if let (Some(o), Some(x)) =
+                        (out.get_mut(i * columns + j), from.get(j * step + i))
+                    {
+                        *o = *x;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Two rows with two rows at a time: each element is loaded once for two products.

@@ -1,7 +1,7 @@
 //! Every row of kernels gives the bits of the plain loops, at every length, offset and tile's edge.
 
 use super::{Kernels, Matrix};
-use crate::kernels::{STRIPES, dot, dots, fold, matmul, sum};
+use crate::kernels::{Divisor, STRIPES, Terms, dot, dots, fold, matmul, sum};
 
 /// Numbers that show in which order they were added; some are infinite, none, or 0 with either sign.
 fn numbers(n: usize, seed: u32, specials: bool) -> Vec<f32> {
@@ -126,4 +126,70 @@ fn operands_that_hold_too_little_give_zeros() {
     let mut out = [1.0f32; 4];
     matmul(Matrix::packed(&[1.0; 3], 2), Matrix::packed(&[1.0; 4], 2), &mut out, (2, 2, 2));
     assert_eq!(all_bits(&out), [0; 4]);
+}
+
+#[test]
+fn what_is_turned_lies_turned_at_every_size() {
+    for (n, columns) in [(1, 1), (1, 9), (4, 4), (5, 7), (8, 3), (16, 20), (33, 31)] {
+        for step in [n, n + 3] {
+            let from = numbers(step * columns, 5, true);
+            let want = (0..n * columns).map(|at| from[at % columns * step + at / columns]);
+            let want: Vec<f32> = want.collect();
+            for row in rows() {
+                let mut out = vec![0.0; n * columns];
+                (row.transpose)(&from, step, (n, columns), &mut out);
+                assert_eq!(all_bits(&out), all_bits(&want), "{} {n} {columns}", row.name);
+            }
+        }
+    }
+}
+
+/// The terms of rows of eight, made first and summed in the order of the contract.
+#[test]
+fn sums_of_eight_keep_the_bits_of_terms_that_are_stored() {
+    for n in [0, 1, 3, 4, 5, 8, 13] {
+        for specials in [false, true] {
+            let [x, y, z] = [6, 7, 8].map(|seed| numbers(8 * n, seed, specials));
+            let (line, column) = (numbers(8, 9, specials), numbers(n, 10, specials));
+            let at = |i: usize| (x[i], y[i], z[i], line[i % 8], column[i / 8]);
+            let cases: [(Terms<'_, f32>, &dyn Fn(usize) -> f32); 6] = [
+                (Terms::Plain(&x), &|i| at(i).0),
+                (Terms::Products(&x, &y), &|i| at(i).0 * at(i).1),
+                (Terms::Quotients(&x, &y, Divisor::Each(&z)), &|i| at(i).0 * (at(i).1 / at(i).2)),
+                (Terms::Quotients(&x, &y, Divisor::Row(&line)), &|i| at(i).0 * (at(i).1 / at(i).3)),
+                (Terms::Quotients(&x, &y, Divisor::Column(&column)), &|i| {
+                    at(i).0 * (at(i).1 / at(i).4)
+                }),
+                (Terms::Quotients(&x, &y, Divisor::Number(3.0)), &|i| at(i).0 * (at(i).1 / 3.0)),
+            ];
+            for (ix, (terms, term)) in cases.iter().enumerate() {
+                for minus in [false, true] {
+                    let sign = if minus { -1.0 } else { 1.0 };
+                    let row = |r: usize| told((8 * r..8 * r + 8).map(|i| sign * term(i)));
+                    let want: Vec<f32> = (0..n).map(row).collect();
+                    for kernels in rows() {
+                        let mut out = vec![0.0; n];
+                        (kernels.sums_of_eight)(terms, minus, &mut out);
+                        let name = kernels.name;
+                        assert_eq!(all_bits(&out), all_bits(&want), "{name}, terms {ix}, {n} rows");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_nan_is_found_wherever_it_stands() {
+    for n in 0..40 {
+        let mut xs = numbers(n, 11, false);
+        assert!(rows().iter().all(|row| !(row.any_nan)(&xs)));
+        xs.iter_mut().for_each(|x| *x = f32::INFINITY);
+        assert!(rows().iter().all(|row| !(row.any_nan)(&xs)), "infinities are numbers");
+        for at in 0..n {
+            xs[at] = f32::NAN;
+            assert!(rows().iter().all(|row| (row.any_nan)(&xs)), "{at} of {n}");
+            xs[at] = 1.0;
+        }
+    }
 }
