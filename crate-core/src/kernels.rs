@@ -158,10 +158,11 @@ pub(crate) fn transpose<T: Real>(from: &[T], step: usize, size: (usize, usize), 
 
 /// Whether some number is none.
 #[cfg(feature = "full")]
+#[inline]
 pub(crate) fn any_nan<T: Real>(xs: &[T]) -> bool {
     match T::as_f32(xs) {
-        Some(xs) => (Kernels::detect().any_nan)(xs),
-        None => xs.iter().any(|x| x.is_nan()),
+        Some(xs) if xs.len() > STRIPES => (Kernels::detect().any_nan)(xs),
+        _ => xs.iter().any(|x| x.is_nan()),
     }
 }
 

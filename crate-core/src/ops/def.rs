@@ -788,7 +788,10 @@ pub(crate) trait Sink {
 impl Emit<'_> {
     /// Appends an op without attributes, or with its row's defaults.
     pub fn op(&mut self, op: OpKind, src: &[NodeId]) -> Result<NodeId, Reason> {
-        self.sink.op(op, src, Params::new(defaults(op.def())))
+        let def = op.def();
+        let params =
+            if def.params.is_empty() { Params::default() } else { Params::new(defaults(def)) };
+        self.sink.op(op, src, params)
     }
 
     /// Appends an op with attributes in its row's order; the rest take their defaults.
