@@ -7,13 +7,6 @@
     all(feature = "full", target_arch = "x86_64"),
     expect(unsafe_code, reason = "calls of loops that need more than every machine has")
 )]
-#![cfg_attr(
-    feature = "full",
-    expect(
-        clippy::inline_always,
-        reason = "what is not part of its caller is compiled for every machine"
-    )
-)]
 
 #[cfg(feature = "full")]
 mod lanes;

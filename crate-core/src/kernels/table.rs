@@ -17,6 +17,9 @@ use super::{STRIPES, fold};
 /// The sizes `(m, k, n)` of a product of matrices.
 type Sizes = (usize, usize, usize);
 
+/// Rows and columns.
+type Size = (usize, usize);
+
 /// One machine's kernels.
 #[derive(Debug)]
 pub struct Kernels {
@@ -35,7 +38,7 @@ pub struct Kernels {
     /// Whether some number is none.
     pub any_nan: fn(&[f32]) -> bool,
     /// `out[i][j] = from[j * step + i]` with sizes `(rows, columns)` of the result.
-    pub transpose: fn(&[f32], usize, (usize, usize), &mut [f32]),
+    pub transpose: fn(&[f32], usize, Size, &mut [f32]),
 }
 
 impl Kernels {
@@ -97,7 +100,7 @@ impl Kernels {
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::super::lanes::avx2::Avx;
-    use super::{Matrix, Sizes, Terms};
+    use super::{Matrix, Size, Sizes, Terms};
 
     macro_rules! with_avx2 {
         ($name:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)?, $body:path) => {
@@ -124,7 +127,7 @@ mod avx2 {
     );
     with_avx2!(any_nan(xs: &[f32]) -> bool, super::any_nan::<Avx>);
     with_avx2!(
-        transpose(from: &[f32], step: usize, size: (usize, usize), out: &mut [f32]),
+        transpose(from: &[f32], step: usize, size: Size, out: &mut [f32]),
         super::transpose::<Avx>
     );
     with_avx2!(dots(a: &[f32], b: &[f32], out: &mut [f32], sizes: Sizes), super::dots::<Avx>);
@@ -180,12 +183,7 @@ fn any_nan<L: Lanes>(xs: &[f32]) -> bool {
 
 /// Four by four, so that neither side is read or written in single numbers.
 #[inline(always)]
-fn transpose<L: Lanes>(
-    from: &[f32],
-    step: usize,
-    (rows, columns): (usize, usize),
-    out: &mut [f32],
-) {
+fn transpose<L: Lanes>(from: &[f32], step: usize, (rows, columns): Size, out: &mut [f32]) {
     for i in (0..rows).step_by(4) {
         for j in (0..columns).step_by(4) {
             let four = |r: usize| from.get((j + r) * step + i..)?.first_chunk::<4>();

@@ -144,6 +144,9 @@ fn what_is_turned_lies_turned_at_every_size() {
     }
 }
 
+/// Terms, and how each is made.
+type Case<'a> = (Terms<'a, f32>, &'a dyn Fn(usize) -> f32);
+
 /// The terms of rows of eight, made first and summed in the order of the contract.
 #[test]
 fn sums_of_eight_keep_the_bits_of_terms_that_are_stored() {
@@ -152,7 +155,7 @@ fn sums_of_eight_keep_the_bits_of_terms_that_are_stored() {
             let [x, y, z] = [6, 7, 8].map(|seed| numbers(8 * n, seed, specials));
             let (line, column) = (numbers(8, 9, specials), numbers(n, 10, specials));
             let at = |i: usize| (x[i], y[i], z[i], line[i % 8], column[i / 8]);
-            let cases: [(Terms<'_, f32>, &dyn Fn(usize) -> f32); 6] = [
+            let cases: [Case<'_>; 6] = [
                 (Terms::Plain(&x), &|i| at(i).0),
                 (Terms::Products(&x, &y), &|i| at(i).0 * at(i).1),
                 (Terms::Quotients(&x, &y, Divisor::Each(&z)), &|i| at(i).0 * (at(i).1 / at(i).2)),
@@ -184,7 +187,7 @@ fn a_nan_is_found_wherever_it_stands() {
     for n in 0..40 {
         let mut xs = numbers(n, 11, false);
         assert!(rows().iter().all(|row| !(row.any_nan)(&xs)));
-        xs.iter_mut().for_each(|x| *x = f32::INFINITY);
+        xs.fill(f32::INFINITY);
         assert!(rows().iter().all(|row| !(row.any_nan)(&xs)), "infinities are numbers");
         for at in 0..n {
             xs[at] = f32::NAN;
