@@ -128,7 +128,7 @@ impl<T: Lane> Values<T> {
             self.slots.resize_with(ix + 1, Slot::default);
         }
         if let (Some(given), Some(slot)) = (self.given.get_mut(ix), self.slots.get_mut(ix)) {
-            *slot = Slot::Real(values.iter().copied().collect());
+            *slot = Slot::Real(Elements::from(values.as_slice()));
             *given = Some(values);
         }
     }
@@ -305,7 +305,7 @@ impl<T: Lane> Values<T> {
                     return true;
                 }
                 let slot = match self.given.get(id.index()) {
-                    Some(Some(values)) => Slot::Real(values.iter().copied().collect()),
+                    Some(Some(values)) => Slot::Real(Elements::from(values.as_slice())),
                     _ if crate::WHOLE && node.ty.dtype == DType::I32 => {
                         Slot::Whole((0..len).map(|i| init.element(&node.ty, i) as i32).collect())
                     }
