@@ -16,14 +16,8 @@ const FOLDER: &str = "target-wasm/benches";
 /// Compiles the workloads for the browser.
 pub(crate) fn web() -> Result<()> {
     let toolchain = toolchain::find()?;
-    run(toolchain.cargo("rustc").args(HOW).args([
-        "--lib",
-        "--crate-type",
-        "cdylib",
-        "--",
-        "-C",
-        "llvm-args=-disable-lsr",
-    ]))?;
+    let what = ["--lib", "--crate-type", "cdylib"];
+    run(toolchain.cargo("rustc").args(HOW).args(what).args(toolchain::FAST))?;
     let made = Path::new(TARGET_FOLDER).join(TARGET).join("measure/foldback_benches.wasm");
     bind_module(&made, Path::new(FOLDER))?;
     println!("wrote {FOLDER}");

@@ -56,6 +56,9 @@ fn compile(toolchain: &Toolchain, profile: Profile, module: Module) -> Result<Bi
     if module.profile == "web" {
         toolchain.shrink(&mut cargo);
     }
+    if module.profile == "web-engine" {
+        cargo.args(toolchain::FAST);
+    }
     run(&mut cargo)?;
     let made = Path::new(TARGET_FOLDER).join(TARGET).join(module.profile);
     bind(&made.join("foldback_web.wasm"), &made.join("bindings"), profile)

@@ -177,6 +177,10 @@ fn linker() -> Option<PathBuf> {
 const SMALL: &str = "-C target-feature=+simd128 -Z location-detail=none \
                      -Z unstable-options -C panic=immediate-abort";
 
+/// After cargo's own words: what makes the engine's loops faster by a twentieth. LLVM's strength reduction would make
+/// pointers of what are constant offsets, and WebAssembly's loads have those for nothing.
+pub(crate) const FAST: [&str; 3] = ["--", "-C", "llvm-args=-disable-lsr"];
+
 /// Compiles std along.
 const BUILD_STD: [&str; 2] = ["-Z", "build-std=std,panic_abort"];
 
