@@ -194,7 +194,7 @@ pub enum NodeKind {
 }
 
 /// A window into another node's storage. Offset and strides count elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct View {
     /// The node that owns the storage; never itself a view.
     pub root: NodeId,
