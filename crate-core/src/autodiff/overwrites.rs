@@ -22,7 +22,7 @@ type Reach = (isize, isize);
 const NOWHERE: Reach = (isize::MAX, isize::MIN);
 
 /// The writes that have not been found to destroy anything, as a tree: each part knows how far it reaches, so that a
-/// search goes past most of them.
+/// search goes past most of them. Windows written in no order at all are the worst case: then it goes past few.
 struct Writers {
     /// The storage, then the write.
     all: Vec<(NodeId, NodeId)>,
