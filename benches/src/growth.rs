@@ -31,6 +31,11 @@ pub const FORMS: &[Form] = &[
         what: "each node destroys a value that a rule reads",
         text: overwritten,
     },
+    Form {
+        name: "windows",
+        what: "half of a storage is written over, the other half is read",
+        text: windows,
+    },
     Form { name: "leaves", what: "a parameter of its own for every node", text: leaves },
     Form { name: "unused", what: "as many parameters that lead nowhere", text: unused },
     Form { name: "refusals", what: "upstream refuses every node", text: refusals },
@@ -85,6 +90,13 @@ fn in_place(n: usize) -> String {
 fn overwritten(n: usize) -> String {
     let head = "param w = [1, 1, 1, 1]\nx0 = w + w\n";
     lines(head, n - 1, |i| format!("x{i} = mul!(x{}, w)", i - 1))
+}
+
+fn windows(n: usize) -> String {
+    let head = "param w = [1, 1, 1, 1]\nc = w * w\nz0 = c[:2]\nx0 = c[2:]\nh = c[2:]\n";
+    lines(head, n.saturating_sub(4) / 2, |i| {
+        format!("z{i} = add!(z{}, 1)\nx{i} = x{} * h", i - 1, i - 1)
+    })
 }
 
 fn leaves(n: usize) -> String {

@@ -4,7 +4,10 @@
 mod accumulate;
 mod mark;
 mod mutate;
+mod overwrites;
 mod reverse;
+#[cfg(test)]
+mod tests;
 
 pub use mutate::{FLAWS, Flaw, Mutation};
 
@@ -93,6 +96,11 @@ struct Build<'a> {
     trace: Trace,
     /// For each forward node, whether it needs a gradient.
     needed: Vec<bool>,
+    /// For each forward node, whether it depends on a trainable leaf.
+    reached: Vec<bool>,
+    /// For each forward node, the last finding about it, and for each finding the one before it about the same node.
+    last_said: Vec<Option<u32>>,
+    said_before: Vec<Option<u32>>,
     /// For each forward node, its gradient so far.
     grads: Vec<Option<NodeId>>,
     /// In whose name nodes are appended.
@@ -184,6 +192,9 @@ fn walked(trace: Trace, request: &Request, mode: Mode, traced: bool) -> Build<'_
         mode,
         trace,
         needed: vec![false; n],
+        reached: Vec::new(),
+        last_said: vec![None; n],
+        said_before: Vec::new(),
         grads: vec![None; n],
         by: Author::Seed,
         linear: Vec::new(),
@@ -224,8 +235,7 @@ impl Build<'_> {
         let op = at.and_then(|id| self.trace.graph.get(id)).and_then(crate::graph::Node::op);
         // A bound ends the collecting walk too: there is no going on past it.
         let fatal = matches!(reason, Reason::Budget { .. });
-        let ix = self.trace.findings.len() as u32;
-        self.trace.findings.push(Finding::Refusal(Refusal { stage, at, src, op, reason }));
+        let ix = self.say(Finding::Refusal(Refusal { stage, at, src, op, reason }));
         if self.mode == Mode::Stop || fatal {
             self.trace.events.push(Event::Refused(ix));
             return Err(Stopped);
@@ -234,9 +244,30 @@ impl Build<'_> {
     }
 
     fn flag(&mut self, at: NodeId, src: Option<usize>, kind: HazardKind) {
-        let ix = self.trace.findings.len() as u32;
-        self.trace.findings.push(Finding::Hazard(Hazard { at, src, kind }));
+        let ix = self.say(Finding::Hazard(Hazard { at, src, kind }));
         self.note(Event::Flagged(ix));
+    }
+
+    /// Notes a finding, and returns its place.
+    fn say(&mut self, finding: Finding) -> u32 {
+        let ix = self.trace.findings.len() as u32;
+        let last = finding.at().and_then(|at| self.last_said.get_mut(at.index()));
+        self.said_before.push(last.and_then(|last| last.replace(ix)));
+        self.trace.findings.push(finding);
+        ix
+    }
+
+    /// Whether something was found at this source of a node, or at the node as a whole.
+    fn is_said(&self, at: NodeId, src: usize) -> bool {
+        let mut next = self.last_said.get(at.index()).copied().flatten();
+        while let Some(ix) = next {
+            let finding = self.trace.findings.get(ix as usize);
+            if finding.is_some_and(|f| f.src().is_none_or(|s| s == src)) {
+                return true;
+            }
+            next = self.said_before.get(ix as usize).copied().flatten();
+        }
+        false
     }
 
     /// Appends a leaf in the current author's name.

@@ -23,6 +23,9 @@ macro_rules! told {
     };
 }
 
+#[cfg(test)]
+mod looks;
+
 pub mod decimal;
 pub mod tensor;
 

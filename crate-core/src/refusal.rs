@@ -540,7 +540,9 @@ impl Finding {
     }
 
     /// The node it is about.
-    pub const fn at(&self) -> Option<NodeId> {
+    pub fn at(&self) -> Option<NodeId> {
+        #[cfg(test)]
+        crate::looks::look();
         match self {
             Self::Refusal(r) => r.at,
             Self::Hazard(h) => Some(h.at),

@@ -1,26 +1,27 @@
 //! The mark walk: which nodes need a gradient, and what can be refused before anything is built.
 
+use super::overwrites::Destroyed;
 use super::{Build, Stopped};
-use crate::graph::{NodeId, NodeKind, overlap};
-use crate::ops::def::{Backward, Flow, Read, Storage};
+use crate::graph::{NodeId, NodeKind};
+use crate::ops::def::{Backward, Storage};
 use crate::refusal::{HazardKind, Reason, Stage};
-use crate::rules::{Broadcast, RuleSet};
+use crate::rules::Broadcast;
 use crate::tensor::DType;
 use crate::trace::{Author, Event, Skip, Why};
 
 impl Build<'_> {
     pub(super) fn mark(&mut self, loss: NodeId) -> Result<(), Stopped> {
         self.check_loss(loss)?;
-        let depends = self.depends();
+        self.reached = self.depends();
         let reaches = self.reaches(loss);
-        self.needed = depends.iter().zip(&reaches).map(|(d, r)| *d && *r).collect();
+        self.needed = self.reached.iter().zip(&reaches).map(|(d, r)| *d && *r).collect();
         let overwrites = self.overwrites();
-        let reached = depends.clone();
+        let mut used = None;
         for ix in 0..self.trace.n_forward {
             let Some(id) = NodeId::at(ix) else { break };
             let node = self.trace.graph.node(id);
             let is_param = node.flags.param;
-            let (depends, reaches) = (at(&depends, id), at(&reaches, id));
+            let (depends, reaches) = (at(&self.reached, id), at(&reaches, id));
             let needed = depends && reaches;
             let event = if needed || id == loss {
                 let via = node.src().iter().position(|s| self.needs(*s));
@@ -39,17 +40,17 @@ impl Build<'_> {
             };
             self.note(event);
             if depends && !self.request.rules.looks_ahead() {
-                self.check_storage(id, &reached)?;
+                self.check_storage(id)?;
             }
-            self.check_node(id, depends, needed, &overwrites)?;
+            let destroyed = overwrites.get(ix).copied().flatten();
+            self.check_node(id, depends, needed, destroyed)?;
             if is_param && !reaches && self.trace.graph.node(id).ty.dtype.is_float() {
-                let used = self
-                    .trace
-                    .graph
-                    .prefix(self.trace.n_forward)
-                    .any(|(_, n)| n.src().contains(&id));
-                let kind =
-                    if used { HazardKind::NoGradientPath } else { HazardKind::UnusedParameter };
+                let used: &Vec<bool> = used.get_or_insert_with(|| self.used());
+                let kind = if at(used, id) {
+                    HazardKind::NoGradientPath
+                } else {
+                    HazardKind::UnusedParameter
+                };
                 self.flag(id, None, kind);
             }
         }
@@ -83,7 +84,7 @@ impl Build<'_> {
     }
 
     /// Which nodes a trainable leaf reaches through sources that carry a gradient.
-    pub(super) fn depends(&self) -> Vec<bool> {
+    fn depends(&self) -> Vec<bool> {
         let mut out = vec![false; self.trace.n_forward];
         for (id, node) in self.trace.graph.prefix(self.trace.n_forward) {
             let depends = match &node.kind {
@@ -124,12 +125,25 @@ impl Build<'_> {
         out
     }
 
+    /// Which nodes some node reads.
+    fn used(&self) -> Vec<bool> {
+        let mut out = vec![false; self.trace.n_forward];
+        for (_, node) in self.trace.graph.prefix(self.trace.n_forward) {
+            for s in node.src() {
+                if let Some(slot) = out.get_mut(s.index()) {
+                    *slot = true;
+                }
+            }
+        }
+        out
+    }
+
     /// Upstream carries gradients in f32 and f16 alone. It says so of the first source; a later one stops its kernel.
-    fn check_storage(&mut self, id: NodeId, reached: &[bool]) -> Result<(), Stopped> {
+    fn check_storage(&mut self, id: NodeId) -> Result<(), Stopped> {
         let src = self.trace.graph.node(id).src().to_vec();
         for (ix, s) in src.into_iter().enumerate() {
             let got = self.trace.graph.node(s).ty.dtype;
-            if at(reached, s) && got == DType::Bf16 {
+            if at(&self.reached, s) && got == DType::Bf16 {
                 self.refuse(Stage::Mark, Some(id), Some(ix), Reason::SrcDtype { got })?;
             }
         }
@@ -141,7 +155,7 @@ impl Build<'_> {
         id: NodeId,
         depends: bool,
         needed: bool,
-        overwrites: &[(NodeId, NodeId, Option<NodeId>)],
+        destroyed: Option<Destroyed>,
     ) -> Result<(), Stopped> {
         let node = self.trace.graph.node(id);
         let (op, dtype) = (node.op(), node.ty.dtype);
@@ -162,68 +176,16 @@ impl Build<'_> {
         {
             self.refuse(Stage::Mark, Some(id), None, Reason::NoRule(why))?;
         }
-        let mut mine = overwrites.iter().filter(|(writer, ..)| *writer == id);
-        if !looks_ahead && !writes && mine.clone().next().is_some() {
+        if !looks_ahead && !writes && destroyed.is_some() {
             let what =
                 "it writes over a value that a rule reads later, and that rule reads the new one";
             self.flag(id, None, HazardKind::UpstreamValue(what));
         }
-        if looks_ahead && let Some((_, victim, reader)) = mine.next() {
-            let reason = Reason::Overwritten { victim: *victim, reader: *reader };
+        if looks_ahead && let Some(Destroyed { victim, reader }) = destroyed {
+            let reason = Reason::Overwritten { victim, reader };
             self.refuse(Stage::Mark, Some(id), None, reason)?;
         }
         Ok(())
-    }
-
-    /// Writes that destroy a value some backward reads: the writer, the victim and the reader.
-    fn overwrites(&self) -> Vec<(NodeId, NodeId, Option<NodeId>)> {
-        let graph = &self.trace.graph;
-        let writers: Vec<NodeId> = graph
-            .prefix(self.trace.n_forward)
-            .filter(|(_, n)| n.flags.in_place)
-            .map(|(id, _)| id)
-            .collect();
-        let mut out = Vec::new();
-        if writers.is_empty() {
-            return out;
-        }
-        let destroyed_by = |victim: NodeId| {
-            let (view, shape) = (graph.storage(victim), graph.node(victim).ty.shape);
-            writers.iter().copied().filter(move |w| {
-                *w > victim && overlap(&graph.storage(*w), &graph.node(*w).ty.shape, &view, &shape)
-            })
-        };
-        for w in &writers {
-            let root = graph.storage(*w).root;
-            if graph.node(root).flags.param && self.needs(root) {
-                out.push((*w, root, None));
-            }
-        }
-        for (id, node) in graph.prefix(self.trace.n_forward) {
-            let NodeKind::Op { op, src, .. } = &node.kind else { continue };
-            if !self.needs(id) {
-                continue;
-            }
-            for (ix, s) in src.iter().enumerate() {
-                let Flow::Carries { reads, .. } = RuleSet::flow(*op, ix) else { continue };
-                if !self.needs(*s) {
-                    continue;
-                }
-                for read in reads {
-                    let victim = match read {
-                        Read::Src(k) => src.get(usize::from(*k)).copied(),
-                        Read::Out => Some(id),
-                    };
-                    let lost = victim
-                        .into_iter()
-                        .flat_map(|v| destroyed_by(v).map(move |w| (w, v, Some(id))));
-                    out.extend(lost);
-                }
-                // A later node that reads the old name sees the new value, which is not what the graph says.
-                out.extend(destroyed_by(*s).filter(|w| *w < id).map(|w| (w, *s, Some(id))));
-            }
-        }
-        out
     }
 
     /// Puts the supplied accumulators in place.

@@ -163,7 +163,7 @@ impl Build<'_> {
         }
         for ix in self.request.rules.silent(op) {
             let source = site.src(*ix);
-            let reached = self.depends().get(source.index()).copied().unwrap_or(false);
+            let reached = self.reached.get(source.index()).copied().unwrap_or(false);
             if reached && self.grad(source).is_none() {
                 self.refuse(Stage::Reverse, Some(site.node), Some(*ix), Reason::NoContribution)?;
             }
@@ -209,11 +209,7 @@ impl Build<'_> {
     /// In the collecting walk: names a source that got nothing and of which nothing has been said yet.
     fn report_gaps(&mut self, site: &Site<'_>) -> Result<(), Stopped> {
         for (ix, s) in site.src.iter().enumerate() {
-            let said =
-                self.trace.findings.iter().any(|f| {
-                    f.at() == Some(site.node) && (f.src() == Some(ix) || f.src().is_none())
-                });
-            if site.wants(ix) && self.grad(*s).is_none() && !said {
+            if site.wants(ix) && self.grad(*s).is_none() && !self.is_said(site.node, ix) {
                 self.refuse(Stage::Reverse, Some(site.node), Some(ix), Reason::NoContribution)?;
             }
         }

@@ -94,7 +94,8 @@ impl Machine<'_> {
             self.names.entry(name).or_insert(node);
         }
         if crate::WHOLE && self.graph.node(node).flags.in_place {
-            self.writes.entry(self.graph.storage(node).root).or_default().push(node);
+            let window = (self.graph.storage(node), self.graph.node(node).ty.shape);
+            self.writes.insert(window, node);
         }
     }
 }

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use super::block::{Block, Callable, Makes, Program};
 use super::{Called, Complaints, Lowered, ReadFile, Unmade, Val};
 use crate::construct::Budget;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, View};
 use crate::lang::Span;
 use crate::lang::ast::ExprId;
 use crate::lang::source_map::SourceMap;
 use crate::refusal::{Limit, Reason};
 use crate::rules::RuleSet;
-use crate::tensor::{MAX_RANK, TensorType};
+use crate::tensor::{MAX_RANK, Shape, TensorType};
 
 /// How far a line of an activation is.
 #[derive(Clone, Debug)]
@@ -113,8 +113,8 @@ pub(super) struct Machine<'a> {
     pub(super) activations: Vec<Activation<'a>>,
     pub(super) unmade: Vec<Unmade>,
     pub(super) calls: Vec<Called>,
-    /// Nodes that write into another's storage, by its owner.
-    pub(super) writes: BTreeMap<NodeId, Vec<NodeId>>,
+    /// The newest node that writes into another's storage through this window, in this shape.
+    pub(super) writes: BTreeMap<(View, Shape), NodeId>,
     pub(super) n_calls: usize,
     /// Of the nodes' names, and of the calls' that they begin with.
     pub(super) n_letters: usize,

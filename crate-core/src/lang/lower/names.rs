@@ -107,11 +107,8 @@ impl<'a> Machine<'a> {
         let Val::Node(node) = val else {
             return val;
         };
-        let (view, shape) = (self.graph.storage(node), self.graph.node(node).ty.shape);
-        let writes = self.writes.get(&view.root).map_or(&[][..], Vec::as_slice);
-        let newest = writes.iter().rev().take_while(|write| **write > node).find(|write| {
-            self.graph.storage(**write) == view && self.graph.node(**write).ty.shape == shape
-        });
+        let window = (self.graph.storage(node), self.graph.node(node).ty.shape);
+        let newest = self.writes.get(&window).filter(|write| **write > node);
         Val::Node(newest.copied().unwrap_or(node))
     }
 }

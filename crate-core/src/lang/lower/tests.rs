@@ -223,6 +223,20 @@ fn a_later_line_reads_what_was_written_in_place() {
 }
 
 #[test]
+fn what_a_name_means_now_is_not_looked_for_among_all_writes() {
+    // One half of a storage is written over, and the other is read.
+    let looks = |n| {
+        let line = |i| format!("x{i} = exp!(x{})\ny{i} = h * h\n", i - 1);
+        let lines: String = (1..=n).map(line).collect();
+        let text = format!("param w = [1, 2]\nc = w + w\nx0 = c[:1]\nh = c[1:]\n{lines}");
+        let ast = parse(&text).ast;
+        crate::looks::count(|| drop(lower(&ast, &text, &Budget::default())))
+    };
+    let (few, many) = (looks(100), looks(1_000));
+    assert!(few > 100 && many < 11 * few, "{few} looks grow to {many}");
+}
+
+#[test]
 fn leaves_are_filled() {
     check_nodes(
         "param a [2, 3] = 0.5\nconst b ne[3, 2] f16 = [[1, 2, 3], [4, 5, 6]]\nconst c [] = -inf\nconst d [2] bool = [true, false]
