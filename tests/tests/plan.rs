@@ -126,3 +126,75 @@ loss = sum(y * a) + sum(y)",
     }
     assert!(compared_rows > 100, "{compared_rows} documents had rows that go together");
 }
+
+/// Gradients as they are handed out by a plan that keeps nothing: put together they are those of evaluation node by
+/// node, and each part comes beside the leaf's own elements.
+fn handed(text: &str) -> Option<usize> {
+    let analysis = analyse(text, &Budget::default());
+    let graph = &analysis.trace.graph;
+    let mut plain = Values::<f32>::new();
+    plain.eval(graph, 0..graph.len());
+    let grads = analysis.trace.grads();
+    let leaf_of = |id: NodeId| {
+        let of = grads.iter().position(|grad| *grad == Some(id)).and_then(NodeId::at)?;
+        graph.node(of).flags.param.then_some(of)
+    };
+    let plan = Plan::new(graph, graph.len(), |_| false, leaf_of)?;
+    let mut planned = Values::<f32>::new();
+    let mut parts: Vec<(NodeId, usize, Vec<f32>)> = Vec::new();
+    let follows = planned.follow_and_hand(graph, &plan, &mut |part| {
+        let own = plain.packed(graph, part.leaf);
+        let own = own.get(part.at..part.at + part.grad.len());
+        assert_eq!(own, Some(part.values), "{text}");
+        parts.push((part.leaf, part.at, part.grad.to_vec()));
+    });
+    if !follows {
+        return None;
+    }
+    let n_parts = parts.len();
+    for leaf in graph.nodes().map(|(id, _)| id).filter(|id| graph.node(*id).flags.param) {
+        let Some(grad) = grads.get(leaf.index()).copied().flatten() else { continue };
+        let own: Vec<f32> =
+            parts.iter().filter(|part| part.0 == leaf).flat_map(|part| part.2.clone()).collect();
+        let want = plain.packed(graph, grad);
+        let bits = |xs: &[f32]| xs.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+        assert_eq!(bits(&own), bits(&want), "{leaf:?} of\n{text}");
+        let mut next = 0;
+        for part in parts.iter().filter(|part| part.0 == leaf) {
+            assert_eq!(part.1, next, "parts come in order, with nothing between");
+            next += part.2.len();
+        }
+    }
+    Some(n_parts)
+}
+
+#[test]
+fn what_is_handed_out_is_the_gradient() {
+    let mut n = 0;
+    for seed in 0..200 {
+        let rules = if seed % 2 == 0 { RuleSet::Ggml } else { RuleSet::Numpy };
+        n += handed(&program(&mut Rng::new(seed), rules, 12)).unwrap_or(0);
+    }
+    assert!(n > 100, "only {n} parts of random programs");
+    let router = "param w [2000,8] = rand(seed=1, lo=0.5, hi=2)\nconst g [2000,8] = rand(seed=2)
+y = w / clamp(sum_rows(w), min=0.1)\nloss = sum(y * g)";
+    let parts = handed(router).unwrap_or(0);
+    assert!(parts > 1, "a gradient of several blocks comes in {parts} parts");
+}
+
+#[test]
+fn a_plan_gives_up_where_a_product_it_does_not_store_is_nothing() {
+    // The branch that divides by 0 is not taken: 0 · ∞ on the way to the divisor's gradient, in a term of its sum.
+    let text = |rows: usize, divisor: &str, branch: &str| {
+        format!(
+            "rules numpy\nparam a [{rows},8] = rand(seed=1, lo=0.5, hi=2)
+param b [{rows},1] = {divisor}\nconst m [{rows},8] = {branch}
+loss = sum(where(m > 0, a / b, 0) * a)"
+        )
+    };
+    for rows in [2, 70, 1_500] {
+        assert!(handed(&text(rows, "2", "1")).is_some());
+        assert!(handed(&text(rows, "2", "0")).is_some());
+        assert_eq!(handed(&text(rows, "0", "0")), None, "{rows} rows");
+    }
+}
