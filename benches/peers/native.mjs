@@ -32,8 +32,11 @@ function change(path, anchor, added) {
 function joined() {
   copyFileSync(join(here, "p_foldback.rs"), join(native, "src/p_foldback.rs"));
   const crates = { foldback: "../../crate-core", "foldback-benches": ".." };
+  const manifest = join(native, "Cargo.toml");
+  // Another copy of this repository may have joined before.
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/^foldback(-benches)? = .*\n/gm, ""));
   for (const [name, path] of Object.entries(crates))
-    change(join(native, "Cargo.toml"), "serde = {", `${name} = { path = "${resolve(here, path)}" }\n`);
+    change(manifest, "serde = {", `${name} = { path = "${resolve(here, path)}" }\n`);
   const main = join(native, "src/main.rs");
   change(main, "mod roofline;", "mod p_foldback;\n");
   change(main, "_ => None,", `"foldback" => Some(p_foldback::prepare(c, i, false)),\n        `);
