@@ -40,14 +40,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Whether one more node of so many elements, of which no axis is empty, may be made.
-    fn has_room(&self, graph: &Graph, n: u64) -> bool {
-        graph.len() < self.nodes
-            && n <= self.tensor_elements
-            && graph.n_elements().saturating_add(n) <= self.elements
-    }
-
     /// Whether one more node of this shape may be made that needs so many elements more.
+    #[inline]
     fn allows(&self, graph: &Graph, shape: Shape, needs: u64) -> Result<(), Reason> {
         if graph.len() >= self.nodes {
             return Err(Reason::Budget { limit: Limit::Nodes, max: self.nodes as u64 });
@@ -124,10 +118,8 @@ pub(crate) fn flagged(
         && alike(&graph.node(a).ty, &graph.node(b).ty)
     {
         // What nearly every node of a long graph is: nothing about it is left to be found out.
-        let n = graph.node(a).ty.shape.n_elements();
-        if n == 0 || !budget.has_room(graph, n) {
-            budget.allows(graph, graph.node(a).ty.shape, n)?;
-        }
+        let shape = graph.node(a).ty.shape;
+        budget.allows(graph, shape, shape.n_elements())?;
         let kind = NodeKind::Op { op: what.op, src: what.src.into(), params: what.params };
         return graph
             .push_like(a, kind, flags)
@@ -227,4 +219,41 @@ fn check_kind(param: &'static str, kind: ParamKind, value: &Value) -> Result<(),
         (ParamKind::Text, _) => "a text in quotes",
     };
     Err(Reason::BadParam { param, wants })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Apply, Budget, apply, leaf};
+    use crate::graph::{Flags, Graph, Init, Params};
+    use crate::ops::OpKind;
+    use crate::refusal::{Limit, Reason};
+    use crate::rules::RuleSet;
+    use crate::tensor::{Shape, TensorType};
+
+    /// A leaf of these extents made without bounds, and `a + a` within some.
+    fn sum_of(dims: &[u32], budget: &Budget) -> Result<(), Reason> {
+        let mut graph = Graph::default();
+        let ty = TensorType::f32(Shape::new(dims).unwrap_or(Shape::SCALAR));
+        let free = Budget { tensor_elements: u64::MAX, elements: u64::MAX, ..Budget::default() };
+        let a = leaf(&mut graph, &free, ty, Init::Fill(1.0), None, Flags::default())?;
+        let (src, params) = ([a, a], Params::default());
+        let what = Apply { op: OpKind::Add, src: &src, params, name: None, in_place: false };
+        apply(&mut graph, budget, RuleSet::Ggml, what).map(|_| ())
+    }
+
+    #[test]
+    fn a_node_like_its_operands_is_bounded_as_any_other() {
+        let all = Budget { nodes: 2, tensor_elements: 6, elements: 12, ..Budget::default() };
+        assert_eq!(sum_of(&[2, 3], &all), Ok(()));
+        let refused = |dims: &[u32], budget: &Budget| match sum_of(dims, budget) {
+            Err(Reason::Budget { limit, .. }) => Some(limit),
+            _ => None,
+        };
+        assert_eq!(refused(&[2, 3], &Budget { nodes: 1, ..all }), Some(Limit::Nodes));
+        let narrow = Budget { tensor_elements: 5, ..all };
+        assert_eq!(refused(&[2, 3], &narrow), Some(Limit::TensorElements));
+        assert_eq!(refused(&[2, 3], &Budget { elements: 11, ..all }), Some(Limit::Elements));
+        // An empty axis hides no endless one.
+        assert_eq!(refused(&[0, 7], &all), Some(Limit::TensorElements));
+    }
 }

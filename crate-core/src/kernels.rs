@@ -59,10 +59,6 @@ pub fn sum<T: Real>(xs: &[T]) -> T {
     fold(acc)
 }
 
-/// Elements that a turn of a loop works on: several vectors, so that the loop itself costs little.
-#[cfg(feature = "full")]
-const TURN: usize = 16;
-
 /// Functions whose loops are compiled twice, where the machine may have wider vectors than every machine has.
 #[cfg(feature = "full")]
 macro_rules! wide {
@@ -129,22 +125,6 @@ wide! {
             for (o, x) in line.iter_mut().zip(row) {
                 *o = f(*x, *y);
             }
-        }
-    }
-}
-
-/// `out[i][j] = from[j * step + i]`: a matrix of `(rows, columns)` that lies turned.
-#[cfg(feature = "full")]
-pub(crate) fn transpose<T: Real>(from: &[T], step: usize, size: (usize, usize), out: &mut [T]) {
-    if let Some(from) = T::as_f32(from)
-        && let Some(out) = T::as_f32_mut(out)
-    {
-        return (Kernels::detect().transpose)(from, step, size, out);
-    }
-    for (i, line) in out.chunks_exact_mut(size.1.max(1)).enumerate().take(size.0) {
-        let column = from.get(i..).unwrap_or_default().iter().step_by(step.max(1));
-        for (o, x) in line.iter_mut().zip(column) {
-            *o = *x;
         }
     }
 }

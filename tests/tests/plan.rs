@@ -1,12 +1,14 @@
 //! A plan changes no bit: what it keeps is what evaluation node by node gives, and evaluating again allocates nothing.
 
-use foldback::construct::Budget;
+use foldback::autodiff::{Request, differentiate};
+use foldback::construct::{self, Apply, Budget};
 use foldback::forward::{Plan, Values};
-use foldback::graph::{Graph, NodeId};
+use foldback::graph::{Flags, Graph, Init, NodeId, Params};
 use foldback::ops::OpKind;
-use foldback::ops::def::Pace;
+use foldback::ops::def::{Pace, defaults};
 use foldback::report::{Analysis, analyse};
 use foldback::rules::RuleSet;
+use foldback::tensor::{Shape, TensorType};
 use foldback_tests::generate::program;
 use foldback_tests::rng::Rng;
 
@@ -196,5 +198,37 @@ loss = sum(where(m > 0, a / b, 0) * a)"
         assert!(handed(&text(rows, "2", "1")).is_some());
         assert!(handed(&text(rows, "2", "0")).is_some());
         assert_eq!(handed(&text(rows, "0", "0")), None, "{rows} rows");
+    }
+}
+
+#[test]
+fn a_leaf_that_a_step_fills_is_no_number() {
+    // Labels and accumulators have no names, and hold zeros until they are given something.
+    let budget = Budget::default();
+    let mut graph = Graph::default();
+    let ty = TensorType::f32(Shape::new(&[40, 8]).expect("two axes"));
+    let new = |graph: &mut Graph, fill: f64, flags: Flags| {
+        construct::leaf(graph, &budget, ty, Init::Fill(fill), None, flags).expect("room")
+    };
+    let param = Flags { param: true, ..Flags::default() };
+    let (w, labels) = (new(&mut graph, 0.5, param), new(&mut graph, 0.0, Flags::default()));
+    let mut make = |name: &str, src: &[NodeId]| {
+        let op = *OpKind::ALL.iter().find(|op| op.def().name == name).expect("a row");
+        let params = Params::new(defaults(op.def()));
+        let what = Apply { op, src, params, name: None, in_place: false };
+        construct::apply(&mut graph, &budget, RuleSet::Numpy, what).expect("an op")
+    };
+    let y = make("mul", &[w, labels]);
+    let loss = make("sum", &[y]);
+    let request = Request { loss: Some(loss), rules: RuleSet::Numpy, ..Request::default() };
+    let built = differentiate(graph, &request).expect("gradients");
+    let grad = built.of(w).expect("one of the parameter");
+    let plan = Plan::new(&built.graph, built.graph.len(), |id| id == grad, |_| None);
+    let plan = plan.expect("a plan");
+    let mut values = Values::<f32>::new();
+    for label in [3.0, 4.0] {
+        values.refill(labels, &[label; 320]);
+        assert!(values.follow(&built.graph, &plan), "it is followed all the same");
+        assert_eq!(values.packed(&built.graph, grad).as_ref(), [label; 320]);
     }
 }

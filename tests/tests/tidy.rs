@@ -116,7 +116,6 @@ const UP: &[(&str, &str, &str)] = &[
     ("graph", "ops", "an op is an opaque key there"),
     ("refusal", "ops", "as in the graph: a refusal says whose row it was"),
     ("ops", "rules", "rows name the rule sets in which they differ"),
-    ("ops", "forward", "whether a window is packed is said once"),
 ];
 
 #[test]

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use super::fuse::{Term, absorb, adds_up, look_late};
-use super::is_packed;
 use crate::graph::{Graph, Init, Node, NodeId, NodeKind, View};
 use crate::ops::def::{Pace, Sign, resolve_axes};
 use crate::tensor::{DType, MAX_RANK, Shape, TensorType};
@@ -270,12 +269,15 @@ impl Planner<'_> {
         }
     }
 
-    /// A number beside a tensor, that a rule wrote or that the gradient began with: it is read as a number, whatever
-    /// shape it was given.
+    /// A number beside a tensor, that a rule wrote: it is read as a number, whatever shape it was given. Of leaves that
+    /// could be given values it is the 1 that the gradient began with, and not what a step fills.
     fn number(&self, id: NodeId) -> Option<f64> {
         let node = self.graph.node(id);
         match &node.kind {
-            NodeKind::Leaf(init @ Init::Fill(_)) if !node.flags.param && node.name.is_none() => {
+            NodeKind::Leaf(init @ Init::Fill(x))
+                if node.name.is_none()
+                    && (node.flags.inline || !node.flags.param && x.to_bits() == ONE) =>
+            {
                 Some(init.element(&node.ty, 0))
             }
             _ => None,
@@ -285,7 +287,7 @@ impl Planner<'_> {
     /// Finds a place for a node: in the open group, before it, after it, or behind it.
     fn take(&mut self, id: NodeId, node: &Node) {
         if let Some(view) = &node.view {
-            if !is_packed(view, node.ty.shape) {
+            if !view.is_packed(node.ty.shape) {
                 self.alone(id, node, Step::Pack(id));
             }
             return;
@@ -557,9 +559,12 @@ fn at_once(width: usize) -> usize {
     }
 }
 
+/// The bits of 1.
+const ONE: u64 = 1f64.to_bits();
+
 /// What a product with 1 is.
 fn times_one(node: &Node, src: &[Source]) -> Option<Source> {
-    let is_one = |s: &Source| matches!(s.place, Place::Number(x) if x.to_bits() == 1f64.to_bits());
+    let is_one = |s: &Source| matches!(s.place, Place::Number(x) if x.to_bits() == ONE);
     match (node.op()?.def().sign, src) {
         (Some(Sign::Infix("*")), [one, other] | [other, one]) if is_one(one) => Some(*other),
         _ => None,
@@ -623,7 +628,7 @@ fn share_buffers(
 }
 
 fn is_packed_view(node: &Node) -> bool {
-    node.view.as_ref().is_some_and(|view| is_packed(view, node.ty.shape))
+    node.view.as_ref().is_some_and(|view| view.is_packed(node.ty.shape))
 }
 
 /// The axes that an attribute names, where a row works along one.

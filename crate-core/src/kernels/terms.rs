@@ -8,7 +8,7 @@
 )]
 
 use super::lanes::Lanes;
-use super::{Kernels, STRIPES, TURN, dot, fold, sum, wide};
+use super::{Kernels, STRIPES, dot, fold, sum, wide};
 use crate::math::Real;
 
 /// What a sum adds up: rows of the same width, one after the other.
@@ -33,6 +33,22 @@ pub(crate) enum Divisor<'a, T> {
     Column(&'a [T]),
     /// All by this number.
     Number(T),
+}
+
+/// Hands each term to a running sum, by the functions over one, two and three slices.
+macro_rules! terms_of {
+    ($terms:expr, $acc:expr, $step:expr, [$one:ident, $two:ident, $three:ident]) => {
+        match *$terms {
+            Terms::Plain(x) => $one($acc, [x], |a, [x]| $step(a, x)),
+            Terms::Products(x, y) => $two($acc, [x, y], |a, [x, y]| $step(a, x * y)),
+            Terms::Quotients(x, y, Divisor::Number(z)) => {
+                $two($acc, [x, y], |a, [x, y]| $step(a, x * (y / z)));
+            }
+            Terms::Quotients(x, y, Divisor::Each(z) | Divisor::Row(z) | Divisor::Column(z)) => {
+                $three($acc, [x, y, z], |a, [x, y, z]| $step(a, x * (y / z)));
+            }
+        }
+    };
 }
 
 impl<'a, T: Real> Terms<'a, T> {
@@ -93,31 +109,13 @@ impl<'a, T: Real> Terms<'a, T> {
     /// Has running sums take a term each, by `step`; rows do not matter.
     #[inline(always)]
     fn join(&self, acc: &mut [T], step: impl Fn(T, T) -> T) {
-        match *self {
-            Self::Plain(x) => each_one(acc, [x], |a, [x]| step(a, x)),
-            Self::Products(x, y) => each_two(acc, [x, y], |a, [x, y]| step(a, x * y)),
-            Self::Quotients(x, y, Divisor::Number(z)) => {
-                each_two(acc, [x, y], |a, [x, y]| step(a, x * (y / z)));
-            }
-            Self::Quotients(x, y, Divisor::Each(z) | Divisor::Row(z) | Divisor::Column(z)) => {
-                each_three(acc, [x, y, z], |a, [x, y, z]| step(a, x * (y / z)));
-            }
-        }
+        terms_of!(self, acc, step, [one_each, two_each, three_each]);
     }
 
     /// Has eight running sums take the terms in turn, by `step`; rows do not matter.
     #[inline(always)]
     fn join_eight(&self, acc: &mut [T; STRIPES], step: impl Fn(T, T) -> T) {
-        match *self {
-            Self::Plain(x) => one_in_turn(acc, [x], |a, [x]| step(a, x)),
-            Self::Products(x, y) => two_in_turn(acc, [x, y], |a, [x, y]| step(a, x * y)),
-            Self::Quotients(x, y, Divisor::Number(z)) => {
-                two_in_turn(acc, [x, y], |a, [x, y]| step(a, x * (y / z)));
-            }
-            Self::Quotients(x, y, Divisor::Each(z) | Divisor::Row(z) | Divisor::Column(z)) => {
-                three_in_turn(acc, [x, y, z], |a, [x, y, z]| step(a, x * (y / z)));
-            }
-        }
+        terms_of!(self, acc, step, [one_in_turn, two_in_turn, three_in_turn]);
     }
 }
 
@@ -140,17 +138,7 @@ macro_rules! over {
         /// Changes each number by those at its place.
         #[inline(always)]
         fn $each<T: Real>(acc: &mut [T], [$($x),+]: [&[T]; $k], f: impl Fn(T, [T; $k]) -> T) {
-            let (turns, rest) = acc.as_chunks_mut::<TURN>();
-            let [$($x),+] = [$($x.as_chunks::<TURN>()),+];
-            for (turn, of) in turns.iter_mut().zip(zipped!($($x.0),+)) {
-                // A copy: what is written cannot be what is still to be read.
-                let mut made = *turn;
-                for (j, a) in made.iter_mut().enumerate() {
-                    *a = f(*a, std::array::from_fn(|s| of[s][j]));
-                }
-                *turn = made;
-            }
-            for (a, of) in rest.iter_mut().zip(zipped!($($x.1),+)) {
+            for (a, of) in acc.iter_mut().zip(zipped!($($x),+)) {
                 *a = f(*a, of.map(|x| *x));
             }
         }
@@ -177,9 +165,9 @@ macro_rules! over {
     };
 }
 
-over!(each_one, one_in_turn, 1, x);
-over!(each_two, two_in_turn, 2, x, y);
-over!(each_three, three_in_turn, 3, x, y, z);
+over!(one_each, one_in_turn, 1, x);
+over!(two_each, two_in_turn, 2, x, y);
+over!(three_each, three_in_turn, 3, x, y, z);
 
 /// The sum of each row of terms, or of what they are less than 0.
 pub(crate) fn row_sums<T: Real>(terms: &Terms<'_, T>, minus: bool, width: usize, out: &mut [T]) {
@@ -246,24 +234,24 @@ fn eight<L: Lanes>(xs: &[f32], row: usize) -> L {
 #[inline(always)]
 fn rows_of_eight<L: Lanes>(terms: &Terms<'_, f32>, out: &mut [f32], step: impl Fn(L, L) -> L) {
     let zero = L::splat(0.0);
+    macro_rules! quotients {
+        ($x:ident, $y:ident, |$row:ident| $z:expr) => {
+            fold_rows!(out, L, |$row| {
+                step(zero, eight::<L>($x, $row).mul(eight::<L>($y, $row).div($z)))
+            })
+        };
+    }
     match *terms {
         Terms::Plain(x) => fold_rows!(out, L, |row| step(zero, eight(x, row))),
         Terms::Products(x, y) => {
             fold_rows!(out, L, |row| step(zero, eight::<L>(x, row).mul(eight(y, row))));
         }
-        Terms::Quotients(x, y, Divisor::Column(z)) => fold_rows!(out, L, |row| {
-            let z = L::splat(z.get(row).copied().unwrap_or(1.0));
-            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(z)))
-        }),
-        Terms::Quotients(x, y, Divisor::Number(z)) => fold_rows!(out, L, |row| {
-            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(L::splat(z))))
-        }),
-        Terms::Quotients(x, y, Divisor::Each(z)) => fold_rows!(out, L, |row| {
-            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(eight(z, row))))
-        }),
-        Terms::Quotients(x, y, Divisor::Row(z)) => fold_rows!(out, L, |row| {
-            step(zero, eight::<L>(x, row).mul(eight::<L>(y, row).div(eight(z, 0))))
-        }),
+        Terms::Quotients(x, y, Divisor::Each(z)) => quotients!(x, y, |row| eight(z, row)),
+        Terms::Quotients(x, y, Divisor::Row(z)) => quotients!(x, y, |row| eight(z, 0)),
+        Terms::Quotients(x, y, Divisor::Column(z)) => {
+            quotients!(x, y, |row| L::splat(z.get(row).copied().unwrap_or(1.0)));
+        }
+        Terms::Quotients(x, y, Divisor::Number(z)) => quotients!(x, y, |row| L::splat(z)),
     }
 }
 

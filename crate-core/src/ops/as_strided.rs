@@ -8,7 +8,6 @@ use super::def::{
 };
 use super::repeat::shape_param;
 use super::window::Window;
-use crate::forward::is_packed;
 use crate::graph::{Params, Value, View};
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -83,7 +82,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 
 fn view(cx: &ShapeCx<'_>, of: &View) -> Option<View> {
     let window = strided(cx.params, cx.dims(0).n_elements()).ok()?;
-    is_packed(of, cx.dims(0)).then(|| View {
+    of.is_packed(cx.dims(0)).then(|| View {
         root: of.root,
         offset: of.offset + window.offset,
         strides: window.strides,

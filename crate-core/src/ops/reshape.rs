@@ -6,7 +6,6 @@ use super::def::{
     Arity, Backward, Check, Cx, Default, Flow, OpDef, ParamKind, ParamSpec, ShapeCx, Storage,
     forward, one, shape_value,
 };
-use crate::forward::is_packed;
 use crate::graph::View;
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -67,7 +66,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 
 fn window(cx: &ShapeCx<'_>, of: &View) -> Option<View> {
     let to = shape(cx).ok()?.shape;
-    is_packed(of, cx.dims(0)).then(|| View { strides: to.strides(), ..*of })
+    of.is_packed(cx.dims(0)).then(|| View { strides: to.strides(), ..*of })
 }
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {

@@ -6,7 +6,6 @@ use super::def::{
 };
 use super::lines::renamed;
 use super::matmul::shaped;
-use crate::forward::is_packed;
 use crate::graph::View;
 use crate::math::Real;
 use crate::refusal::Reason;
@@ -59,7 +58,7 @@ fn shape(cx: &ShapeCx<'_>) -> Result<TensorType, Reason> {
 
 fn window(cx: &ShapeCx<'_>, of: &View) -> Option<View> {
     let to = shape(cx).ok()?.shape;
-    is_packed(of, cx.dims(0)).then(|| View { strides: to.strides(), ..*of })
+    of.is_packed(cx.dims(0)).then(|| View { strides: to.strides(), ..*of })
 }
 
 fn value<T: Real>(cx: &mut Cx<'_, T>) {
