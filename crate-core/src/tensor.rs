@@ -89,6 +89,7 @@ impl Shape {
     }
 
     /// The number of elements; saturates, so that a bound can be checked before anything is allocated.
+    #[inline]
     pub fn n_elements(&self) -> u64 {
         // Axes beyond the rank hold 1. Two extents fit; four nearly always do, and a product that may not is slow.
         let [a, b, c, d] = self.dims.map(u64::from);
@@ -102,8 +103,13 @@ impl Shape {
     /// The number of elements if no axis were empty: an axis of 0 must not hide another that is endless, since loops run
     /// over it all the same.
     pub fn n_at_least_one(mut self) -> u64 {
-        self.dims = self.dims.map(|d| d.max(1));
-        self.n_elements()
+        match self.n_elements() {
+            0 => {
+                self.dims = self.dims.map(|d| d.max(1));
+                self.n_elements()
+            }
+            n => n,
+        }
     }
 
     /// The extents aligned to the right: axis 3 is the last axis, missing left axes are 1.
